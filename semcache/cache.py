@@ -1,0 +1,626 @@
+"""SemanticCache: look up, store, invalidate. Opens the rooms and walks between them.
+
+It decides nothing of its own: the walk decides what is served, the writer what is stored, the store
+what is kept. Its one promise is that a failure inside any of them never reaches a wrapped call.
+The file is longer than most: it is the public face, one short method for each thing a user does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import random
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from semcache.admit.dynamic import DynamicRules
+from semcache.admit.response import Admission
+from semcache.config import USE_DEFAULT, Config, UseDefault, check_lifetime
+from semcache.decision import Bypass, Decision, Hit, Miss, Near, Reason, Refused, Stored
+from semcache.embed.adapt import as_embedder
+from semcache.embed.batching import NoEmbedding
+from semcache.epochs import model_tag, namespace_tag
+from semcache.errors import (
+    ArgumentError,
+    EmbedderError,
+    StoreError,
+    StoreTimeoutError,
+    ValueFormError,
+)
+from semcache.judge.guards import DEFAULT_GUARDS
+from semcache.request import Identity, Messages
+from semcache.rooms import Collaborators, Rooms, warn_once
+from semcache.telemetry import Stats
+from semcache.text.level import level_for_embedding, strip_politeness
+from semcache.walk import PLAIN, Handle, Options, Probe
+from semcache.writer import Draft
+
+if TYPE_CHECKING:
+    from semcache.decorator import Decorate
+    from semcache.entry import Entry
+    from semcache.protocols import Guard
+
+__all__ = ["SemanticCache"]
+
+_log = logging.getLogger("semcache")
+_OPEN: weakref.WeakSet[SemanticCache] = weakref.WeakSet()
+
+
+class SemanticCache:
+    """A semantic prompt cache: answers a call from an earlier answer that is right for it.
+
+    Args:
+        directory: where entries are kept; None keeps them in memory only. One directory may be
+            open in several processes at once.
+        threshold: lowest cosine that the semantic tier serves, 0 to 1. Left out: the embedder's
+            own default, 0.95 for all-MiniLM-L6-v2. Given: a floor under any policy.
+        ttl_seconds: lifetime of an answer; a timedelta is accepted, None is for ever, 0 an error.
+        namespace: the tenant whose entries these calls see, unless a call names another.
+        embedder: None for all-MiniLM-L6-v2, a model name or path, an object with `embed`, `name`
+            and `dimension`, or one with `encode`. False switches the semantic tier off.
+        clock: wall clock in seconds.
+        max_entries: bound of the memory tier in entries (1,000).
+        max_bytes: bound of the memory tier in bytes (256 MiB).
+        max_disk_bytes: bound of the directory's entries in bytes (2 GiB).
+        config: all settings at once; arguments given beside it win.
+        normalize: "safe", "loose" or a module-level callable: how texts are levelled for the key.
+        core: a module-level callable that takes the part of a text that is embedded.
+        view: a module-level callable from messages to the messages that identify the call, for
+            dropping a clock or an id from a system prompt.
+        guards: vetoes, in order; the default set reads numbers, negation, names and so on.
+        rules: the dynamic-query filter; `DynamicRules.default().extended(...)` adds to it.
+        admission: what may be stored.
+        on_decision: called with each decision, after it was made.
+        replace_embedder: open a directory whose vectors have another width; they are left unused.
+        seed: of the random choices (expiry jitter, `serve_share`).
+
+    Raises:
+        ArgumentError: an argument has a value that cannot work.
+        ForeignDirectoryError, StoreError: the directory is not ours or cannot be used.
+        DimensionError: the directory was filled by an embedder of another width.
+
+    >>> cache = SemanticCache(embedder=False)
+    >>> cache.put("What is 2 + 2?", "4").entry_id == cache.lookup("What is 2 + 2?").entry_id
+    True
+    """
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str] | None = None,
+        *,
+        threshold: float | None = None,
+        ttl_seconds: float | timedelta | UseDefault | None = USE_DEFAULT,
+        namespace: str | None = None,
+        embedder: object = None,
+        clock: Callable[[], float] = time.time,
+        max_entries: int | None = None,
+        max_bytes: int | None = None,
+        max_disk_bytes: int | None = None,
+        config: Config | None = None,
+        normalize: str | Callable[[str], str] | None = None,
+        core: Callable[[str], str] | None = None,
+        view: Callable[[Any], Any] | None = None,
+        guards: Sequence[Guard] = DEFAULT_GUARDS,
+        rules: DynamicRules | None = None,
+        admission: Admission | None = None,
+        on_decision: Callable[[Decision], None] | None = None,
+        replace_embedder: bool = False,
+        seed: int | None = None,
+    ) -> None:
+        given = {
+            "threshold": threshold,
+            "namespace": namespace,
+            "max_entries": max_entries,
+            "max_bytes": max_bytes,
+            "max_disk_bytes": max_disk_bytes,
+            "normalize": normalize if isinstance(normalize, str) else None,
+            "ttl_seconds": ttl_seconds,
+        }
+        left_out = (None, USE_DEFAULT)
+        changes = {name: value for name, value in given.items() if value not in left_out}
+        if ttl_seconds is None:
+            changes["ttl_seconds"] = None
+        self.config = replace(config or Config(), **changes)  # type: ignore[arg-type]  # by name
+        self._clock = clock
+        self._chance = random.Random(seed)
+        self._on_decision = on_decision
+        self._identity = Identity(normalize or self.config.normalize, core, view)
+        self._core = core or _default_core
+        self._serving: dict[str, tuple[bool, float]] = {}
+        self._rooms = Rooms(
+            directory,
+            self.config,
+            Collaborators(
+                embedder=None if embedder is False else as_embedder(embedder),
+                clock=clock,
+                core=self._core,
+                guards=guards,
+                rules=_choose_rules(self.config, rules),
+                admission=admission or _default_admission(self.config),
+                chance=self._chance,
+            ),
+            replace_embedder=replace_embedder,
+        )
+        self._telemetry = self._rooms.telemetry
+        self._closed = False
+        _OPEN.add(self)
+        threading.Thread(target=_import_ahead, name="semcache-import", daemon=True).start()
+
+    @classmethod
+    def from_config(
+        cls, path: str | os.PathLike[str], directory: str | os.PathLike[str] | None = None
+    ) -> SemanticCache:
+        """Open a cache with the settings of a TOML file; see `Config.from_toml`."""
+        return cls(directory, config=Config.from_toml(path))
+
+    def lookup(
+        self,
+        prompt: Messages,
+        *,
+        model: Any = None,
+        namespace: str | None = None,
+        scope: object = None,
+        dynamic: bool | None = None,
+        no_cache: bool = False,
+        refresh: bool = False,
+        **params: Any,
+    ) -> Hit[Any] | Miss | Bypass:
+        """Decide whether an earlier answer serves this call. Never raises for the call's content.
+
+        Every keyword that is not named here counts in the scope, None and absent being different.
+
+        Args:
+            prompt: a text, a list of chat messages of any provider's shape, or one message.
+            model: the model asked; models never share answers.
+            namespace: the tenant; the cache's own if left out.
+            scope: anything else that must be identical.
+            dynamic: True or False overrule the dynamic-query filter for this call.
+            no_cache: stand aside.
+            refresh: look nothing up, so that a new answer takes the old one's place.
+            params: temperature, tools, response_format, system and so on.
+        """
+        handle = self.open(prompt, model=model, namespace=namespace, scope=scope, params=params)
+        if isinstance(handle, Bypass):
+            return self.count(handle)
+        return self.decide(handle, Options(no_cache, refresh, dynamic))
+
+    def explain(self, prompt: Messages, **identity: Any) -> Hit[Any] | Miss | Bypass:
+        """Decide as `lookup` does, without counting it. Print the result: it is the explanation.
+
+        >>> cache = SemanticCache(embedder=False)
+        >>> print(cache.explain("What is the capital of Ghana?"))  # doctest: +ELLIPSIS
+        Miss: ...
+        """
+        options, named = _sort(identity)
+        handle = self.open(prompt, **named)
+        return handle if isinstance(handle, Bypass) else self.preview(handle, options)
+
+    def lookup_many(self, prompts: Iterable[Messages], **identity: Any) -> list[Decision]:
+        """Decide on many prompts of one identity, each in its place, embedded as one batch."""
+        options, named = _sort(identity)
+        started = time.perf_counter()
+        handles = [self.open(prompt, **named) for prompt in prompts]
+        begun = [
+            item if isinstance(item, Bypass) else self._guarded(self._begin, item, options)
+            for item in handles
+        ]
+        waiting = [item for item in begun if isinstance(item, Probe)]
+        finished = iter(self._finish_many(waiting))
+        decisions = [next(finished) if isinstance(item, Probe) else item for item in begun]
+        each = (time.perf_counter() - started) / max(1, len(decisions))
+        return [self.count(self._canary(decision), each) for decision in decisions]
+
+    async def alookup(self, prompt: Messages, **identity: Any) -> Hit[Any] | Miss | Bypass:
+        """Run `lookup` in a thread: same decisions, same scores."""
+        return await asyncio.to_thread(self.lookup, prompt, **identity)
+
+    def open(
+        self,
+        prompt: Messages,
+        *,
+        model: Any = None,
+        namespace: str | None = None,
+        scope: object = None,
+        params: Mapping[str, Any] | None = None,
+        depends_on: Iterable[str] = (),
+    ) -> Handle | Bypass:
+        """Read a call's identity, and the epochs it begins under; a Bypass if it has none."""
+        space = self.config.namespace if namespace is None else namespace
+        if not isinstance(space, str) or not space:
+            raise ArgumentError("namespace", namespace, "pass a non-empty string")
+        try:
+            request = self._identity.read(
+                prompt, model=model, namespace=space, scope=scope, params=params
+            )
+        except ValueFormError as error:
+            return Bypass(Reason.OPAQUE, str(error))
+        self._rooms.catch_up()
+        own = (namespace_tag(space), model_tag(request.model))
+        return Handle(request, self._rooms.epochs.snapshot((*own, *_tags(depends_on))))
+
+    def decide(self, handle: Handle, options: Options = PLAIN) -> Decision:
+        """Decide on an opened call, keep the canary's share, and count it."""
+        started = time.perf_counter()
+        decision = self._canary(self.preview(handle, options))
+        return self.count(decision, time.perf_counter() - started)
+
+    def preview(self, handle: Handle, options: Options = PLAIN) -> Decision:
+        """Decide on an opened call without counting it."""
+        out = self._guarded(self._begin, handle, options)
+        return self._finish_many([out])[0] if isinstance(out, Probe) else out
+
+    def recheck(self, miss: Miss) -> Hit[Any] | None:
+        """Look once more in the exact tier, for a caller that queued behind an equal one."""
+        hit = self._guarded(self._rooms.walk.recheck, miss.handle)
+        return hit if isinstance(hit, Hit) else None
+
+    def _begin(self, handle: Handle, options: Options) -> Decision | Probe:
+        enabled, _share = self._serving.get(handle.request.namespace, _SERVING)
+        if not (self.config.enabled and enabled):
+            return Bypass(Reason.SWITCHED_OFF)
+        return self._rooms.walk.begin(handle, options)
+
+    def _finish_many(self, probes: Sequence[Probe]) -> list[Decision]:
+        wanted = [probe for probe in probes if self._rooms.walk.skips_vector(probe) is None]
+        texts = [self._core(probe.handle.request.text) for probe in wanted]
+        made = iter(self._rooms.embed(texts))
+        decisions: list[Decision] = []
+        for probe in probes:
+            skipped = self._rooms.walk.skips_vector(probe)
+            embedded = next(made) if skipped is None else NoEmbedding(skipped)
+            name = self._rooms.embedder_name
+            decisions.append(self._guarded(self._rooms.walk.finish, probe, embedded, name))
+        return decisions
+
+    def _guarded(self, step: Callable[..., Any], *args: Any) -> Any:
+        """Run a step; a failure of the cache itself is a Miss with a reason, logged and counted."""
+        try:
+            return step(*args)
+        except StoreTimeoutError as error:
+            reason, detail = Reason.STORE_TIMEOUT, str(error)
+        except StoreError as error:
+            reason, detail = Reason.STORE_FAILED, str(error)
+        except Exception as error:
+            _log.exception("semcache: a look-up failed; the call goes through")
+            reason, detail = Reason.CACHE_FAILED, f"{type(error).__name__}: {error}"
+        self._telemetry.failed(reason.value)
+        handle = args[0].handle if isinstance(args[0], Probe) else args[0]
+        return Miss(reason, detail=detail, handle=handle)
+
+    def _canary(self, decision: Decision) -> Decision:
+        if not isinstance(decision, Hit):
+            return decision
+        handle, entry = decision.handle
+        _enabled, share = self._serving.get(entry.namespace, _SERVING)
+        if share >= 1.0 and self.config.serve_share >= 1.0:
+            return decision
+        bound = min(share, self.config.serve_share)
+        if self._random.random() < bound:
+            return decision
+        near = Near(entry.entry_id, decision.tier, decision.score, "would have been served")
+        return Miss(Reason.CANARY, decision.steps, near, handle=handle)
+
+    def count(self, decision: Decision, seconds: float = 0.0) -> Decision:
+        """Count a decision and tell `on_decision`."""
+        if isinstance(decision, Hit):
+            entry = decision.handle[1]
+            self._telemetry.decided(decision, seconds, entry.saved_seconds, entry.saved_cost)
+        else:
+            self._telemetry.decided(decision, seconds)
+            if isinstance(decision, Miss) and decision.handle is not None:
+                request = decision.handle.request
+                self._telemetry.missed(request.text, request.scope)
+        if self._on_decision is not None:
+            try:
+                self._on_decision(decision)
+            except Exception:
+                self._telemetry.failed("on_decision")
+                _log.exception("semcache: on_decision failed; the decision stands")
+        return decision
+
+    def put(
+        self,
+        prompt: Messages,
+        value: Any,
+        *,
+        depends_on: Iterable[str] = (),
+        ttl_seconds: float | timedelta | UseDefault | None = USE_DEFAULT,
+        pinned: bool = False,
+        **identity: Any,
+    ) -> Stored | Refused:
+        """Store an answer, durably on return, under the same identity keywords as `lookup`.
+
+        Raises:
+            ValueFormError: the request or the value has no stable form.
+            StoreError: the disk could not take it.
+        """
+        pairs = [(prompt, value)]
+        return self.put_many(
+            pairs, depends_on=depends_on, ttl_seconds=ttl_seconds, pinned=pinned, **identity
+        )[0]
+
+    def put_many(
+        self,
+        pairs: Iterable[tuple[Messages, Any]],
+        *,
+        depends_on: Iterable[str] = (),
+        ttl_seconds: float | timedelta | UseDefault | None = USE_DEFAULT,
+        pinned: bool = False,
+        source: str = "put",
+        **identity: Any,
+    ) -> list[Stored | Refused]:
+        """Store many answers of one identity in one transaction, embedding them as one batch."""
+        lifetime = check_lifetime(ttl_seconds)
+        options, named = _sort(identity)
+        results: list[Stored | Refused | None] = []
+        drafts: list[tuple[Handle, Draft]] = []
+        for prompt, value in pairs:
+            handle = self.open(prompt, depends_on=depends_on, **named)
+            if isinstance(handle, Bypass):
+                raise ValueFormError(handle.detail)
+            refused = self._rooms.walk.refuses(handle, options)
+            results.append(Refused(str(refused.detail)) if refused else None)
+            if refused is None:
+                draft = Draft(value=value, ttl_seconds=lifetime, source=source, pinned=pinned)
+                drafts.append((handle, draft))
+        stored = iter(self._rooms.writer.put(drafts))
+        return [next(stored) if result is None else result for result in results]
+
+    async def aput(self, prompt: Messages, value: Any, **options: Any) -> Stored | Refused:
+        """Run `put` in a thread."""
+        return await asyncio.to_thread(lambda: self.put(prompt, value, **options))
+
+    def store(self, handle: Handle, draft: Draft) -> Stored | Refused:
+        """Store the answer of an opened call, durably on return. Raises as `put` does."""
+        return self._rooms.writer.put([(handle, draft)])[0]
+
+    def commit(self, miss: Miss, make_draft: Callable[[], Draft]) -> Stored | Refused:
+        """Store the answer of a call that missed. Never raises: a failure is counted and logged.
+
+        The answer is in memory on return and on disk soon; `flush` waits for that.
+        """
+        try:
+            return self._rooms.writer.commit(miss.handle, make_draft())
+        except ValueFormError as error:
+            self._telemetry.refused("the value has no storable form")
+            warn_once(str(error))
+            return Refused(str(error))
+        except Exception as error:
+            self._telemetry.failed("storing an answer")
+            _log.exception("semcache: an answer could not be stored; the call is unaffected")
+            return Refused(f"{type(error).__name__}: {error}")
+        finally:
+            self.release(miss)
+
+    def release(self, miss: Miss) -> None:
+        """End the call of a miss: another caller may refresh a stale answer now."""
+        self._rooms.walk.release(miss.handle.request.key)
+
+    def now(self) -> float:
+        """Give the wall clock's time, in seconds."""
+        return self._clock()
+
+    def invalidate(
+        self, tag: str | None = None, *, model: str | None = None, namespace: str | None = None
+    ) -> int:
+        """Kill every entry that depends on a tag, a model or a namespace, in O(1), durably.
+
+        A look-up that begins after this returned sees it, in every process. Calls in flight keep
+        their caller's value and leave nothing behind. Returns the counter's new value.
+        """
+        given = [name for name in (tag, model, namespace) if name is not None]
+        if len(given) != 1:
+            raise ArgumentError("tag", tag, "name exactly one of tag, model= and namespace=")
+        if tag is not None:
+            (tag,) = _tags([tag])
+        elif model is not None:
+            tag = model_tag(model)
+        else:
+            tag = namespace_tag(str(namespace))
+        return self._rooms.move_epoch(tag)
+
+    def forget(self, hit: Hit[Any]) -> bool:
+        """Take one wrong answer out; the same pair of prompts is never served again.
+
+        Says whether the entry was still there.
+        """
+        if not isinstance(hit, Hit):
+            raise ArgumentError("hit", hit, "pass the Hit whose value was wrong")
+        key = bytes.fromhex(hit.entry_id.partition("-")[0])
+        if hit.handle is not None and hit.handle[0].request.key != key:
+            self._rooms.mark(hit.handle[0].request.key, key)
+        entry = self._rooms.store.get(key)
+        if entry is None or entry.entry_id != hit.entry_id:
+            return False
+        return self._rooms.delete([key]) > 0
+
+    def remove(self, prompt: Messages, **identity: Any) -> bool:
+        """Take out the answer stored for exactly this request."""
+        _options, named = _sort(identity)
+        handle = self.open(prompt, **named)
+        return not isinstance(handle, Bypass) and self.discard(handle)
+
+    def discard(self, handle: Handle) -> bool:
+        """Take out the answer stored for exactly this opened call."""
+        return self._rooms.delete([handle.request.key]) > 0
+
+    def purge(self, predicate: Callable[[Entry], bool]) -> int:
+        """Take out every entry for which the predicate is true; says how many."""
+        return self._rooms.delete([entry.key for entry in self.entries() if predicate(entry)])
+
+    def purge_similar(self, prompt: Messages, *, at_least: float, **identity: Any) -> int:
+        """Take out every entry of the prompt's scope with at least this cosine to it."""
+        _options, named = _sort(identity)
+        handle = self.open(prompt, **named)
+        if isinstance(handle, Bypass):
+            return 0
+        (embedded,) = self._rooms.embed([self._core(handle.request.text)])
+        if isinstance(embedded, NoEmbedding):
+            raise EmbedderError(f"similarity is not to be had: {embedded.reason.value}")
+        projections = self._rooms.projections
+        found = projections.semantic(
+            self._rooms.embedder_name, handle.request.scope, embedded.vectors, len(projections)
+        )
+        return self._rooms.delete([item.key for item in found if item.score >= at_least])
+
+    def clear(self, namespace: str | None = None) -> int:
+        """Take out every entry of one namespace, the cache's own if left out; leave the others."""
+        space = self.config.namespace if namespace is None else namespace
+        self.invalidate(namespace=space)
+        return self.purge(lambda entry: entry.namespace == space)
+
+    def set_serving(
+        self,
+        namespace: str | None = None,
+        *,
+        enabled: bool | None = None,
+        serve_share: float | None = None,
+    ) -> None:
+        """Switch a namespace off or on, or serve only a share of its hits, while running."""
+        space = self.config.namespace if namespace is None else namespace
+        was = self._serving.get(space, _SERVING)
+        if serve_share is not None and not 0 <= serve_share <= 1:
+            raise ArgumentError("serve_share", serve_share, "pass a number from 0 to 1")
+        self._serving[space] = (
+            was[0] if enabled is None else enabled,
+            was[1] if serve_share is None else serve_share,
+        )
+
+    def preload(self, timeout: float | None = None) -> bool:
+        """Load the embedder now and embed what waits for it; says whether it is ready."""
+        seconds = self.config.load_timeout_seconds if timeout is None else timeout
+        return self._rooms.embedding.preload(seconds) and self._rooms.writer.drain(seconds)
+
+    @property
+    def ready(self) -> bool:
+        """Say whether the semantic tier can be asked without waiting for a model."""
+        return self._rooms.embedding.state == "ready"
+
+    def entries(self) -> Iterator[Entry]:
+        """Give every stored entry, expired and invalidated ones included."""
+        return iter(self._rooms.store.scan())
+
+    def is_live(self, entry: Entry) -> bool:
+        """Say whether an entry could still be served."""
+        return self._rooms.epochs.moved(entry.epochs) is None and entry.is_live(self._clock())
+
+    def get(self, entry_id: str) -> Entry | None:
+        """Give one entry by its id, if it is still that write."""
+        try:
+            key = bytes.fromhex(entry_id.partition("-")[0])
+        except ValueError as error:
+            raise ArgumentError("entry_id", entry_id, "pass the id that a Hit shows") from error
+        entry = self._rooms.store.get(key)
+        return entry if entry is not None and entry.entry_id == entry_id else None
+
+    def restore(self, entries: Sequence[Entry]) -> int:
+        """Store entries as they are, for an import; ids, lifetimes and epochs are kept."""
+        self._rooms.store.put(entries)
+        for entry in entries:
+            self._rooms.projections.add(entry)
+        return len(entries)
+
+    def stats(self) -> Stats:
+        """Give counts by tier and reason, latencies, savings, and the figures of the rooms."""
+        rooms = self._rooms
+        store = {**rooms.store.stats(), "vector_bytes": rooms.projections.vector_bytes}
+        return rooms.telemetry.stats(len(self), store, rooms.embedding.stats())
+
+    def __len__(self) -> int:
+        return len(self._rooms.store)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def flush(self, timeout: float | None = None) -> None:
+        """Return when everything stored so far is embedded and on disk."""
+        self._rooms.writer.drain(timeout)
+        self._rooms.store.flush(timeout)
+
+    def close(self) -> None:
+        """Write what is pending and let go of the directory. A second call does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        self._rooms.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def cached(self, **options: Any) -> Decorate:
+        """Decorate a function that calls an LLM; see `semcache.decorator.Decorate`."""
+        from semcache.decorator import Decorate
+
+        return Decorate(self, **options)
+
+
+_SERVING = (True, 1.0)
+
+
+def _choose_rules(config: Config, rules: DynamicRules | None) -> DynamicRules | None:
+    if not config.dynamic_filter:
+        return None
+    return rules if rules is not None else DynamicRules.default()
+
+
+def _default_admission(config: Config) -> Admission:
+    return Admission(
+        store_none=config.store_none,
+        store_empty=config.store_empty,
+        refuse_refusals=not config.store_refusals,
+    )
+
+
+def _default_core(text: str) -> str:
+    return level_for_embedding(strip_politeness(text))
+
+
+def _tags(depends_on: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(depends_on, str):
+        raise ArgumentError("depends_on", depends_on, "pass a list of tags, not one string")
+    tags = tuple(depends_on)
+    for tag in tags:
+        if not isinstance(tag, str) or not tag or tag.startswith("\x00"):
+            raise ArgumentError("depends_on", tag, "a tag is a non-empty string")
+    return tags
+
+
+def _sort(identity: Mapping[str, Any]) -> tuple[Options, dict[str, Any]]:
+    """Sort the keywords of a call into its options and what `open` takes."""
+    params = dict(identity)
+    options = Options(
+        no_cache=params.pop("no_cache", False),
+        refresh=params.pop("refresh", False),
+        dynamic=params.pop("dynamic", None),
+    )
+    named = {k: params.pop(k) for k in ("model", "namespace", "scope") if k in params}
+    return options, {**named, "params": params}
+
+
+def _import_ahead() -> None:
+    """Import the index libraries before the first look-up needs them: they take a second."""
+    import datasketch  # noqa: F401
+    import faiss  # noqa: F401
+
+
+def _renew_after_fork() -> None:
+    for cache in list(_OPEN):
+        cache._rooms.after_fork()
+
+
+os.register_at_fork(after_in_child=_renew_after_fork)

@@ -1,0 +1,224 @@
+"""One function with a cache in front: reads the call, asks, stores. Says nothing of how it is run.
+
+It decides nothing: the cache does. What differs between functions, coroutines and streams is in
+`kinds`. A failure here never reaches the caller; a wrong argument raises what the function would.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
+
+from semcache.binding import Binding
+from semcache.canonical import canonical_bytes, digest
+from semcache.config import USE_DEFAULT, UseDefault
+from semcache.decision import Bypass, Decision, Hit, Miss, Reason, Refused, Stored
+from semcache.errors import ArgumentError, ValueFormError
+from semcache.flight import Flights
+from semcache.stream import Recording, Streams
+from semcache.walk import Handle, Options
+from semcache.writer import Draft
+
+if TYPE_CHECKING:
+    from semcache.cache import SemanticCache
+
+__all__ = ["CachedFunction", "Call", "Rules"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What `cached` was told about one function, beyond its arguments."""
+
+    ttl_seconds: float | UseDefault | None = USE_DEFAULT
+    cache_if: Callable[[Any], bool] | None = None
+    is_complete: Callable[[list[Any]], bool] | None = None
+    cost: float | Callable[[Any], float] = 0.0
+    dynamic: bool | None = None
+
+
+@dataclass(slots=True)
+class Call:
+    """One call on its way: what to pass on, and what the cache knows it by."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    handle: Handle | Bypass
+    options: Options
+    started: float = 0.0
+    answered: bool = False
+    """Another caller had stored the answer by the time this one led."""
+
+    @property
+    def flight_key(self) -> bytes:
+        """Equal calls under equal epochs fly together; none joins a call that began before an
+        invalidation."""
+        assert isinstance(self.handle, Handle)
+        return digest(self.handle.request.key, canonical_bytes(self.handle.epochs))
+
+
+class CachedFunction(Generic[P, R]):
+    """A function with a cache in front. Call it as before.
+
+    `decide` gives (value, decision); `lookup` and `explain` give the decision alone and call
+    nothing; `refresh` calls anew and replaces the stored answer; `bypass` leaves the cache out;
+    `put` stores an answer for given arguments; `remove` takes it out.
+    """
+
+    is_static = False
+    """A static method: it is not bound to the object it is looked up on."""
+
+    def __init__(
+        self,
+        cache: SemanticCache,
+        function: Callable[P, R],
+        binding: Binding,
+        rules: Rules,
+        receiver: tuple[Any, ...] = (),
+        flights: tuple[Flights, Streams] | None = None,
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self.cache = cache
+        self._function: Callable[..., Any] = function
+        self._binding = binding
+        self._rules = rules
+        self._receiver = receiver
+        self._flights, self._streams = flights or (Flights(), Streams())
+        self._look_like(function)
+
+    def _look_like(self, function: Callable[..., Any]) -> None:
+        """Answer `inspect`'s questions about the kind of function as the wrapped one would."""
+        for name in ("__code__", "__defaults__", "__kwdefaults__"):
+            if hasattr(function, name):
+                setattr(self, name, getattr(function, name))
+
+    def __get__(
+        self: CachedFunction[Concatenate[S, P], R], instance: S | None, owner: type | None = None
+    ) -> CachedFunction[P, R]:
+        if instance is None or self.is_static:
+            return self  # type: ignore[return-value]  # unbound, as a function's own __get__ gives
+        return type(self)(
+            self.cache,
+            self._function,
+            self._binding,
+            self._rules,
+            (instance,),
+            (self._flights, self._streams),
+        )  # type: ignore[return-value]  # the receiver is bound: P is what remains
+
+    def __repr__(self) -> str:
+        return f"<cached {self._function!r}>"
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Answer from the cache, or call the function."""
+        value: R = self._start(self._open(args, kwargs))
+        return value
+
+    def decide(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Call, and give (value, decision); a coroutine of it for a coroutine function."""
+        return self._start_deciding(self._open(args, kwargs))
+
+    def refresh(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function and let its answer take the stored one's place."""
+        value: R = self._start(self._open(args, {**kwargs, "refresh": True}))
+        return value
+
+    def bypass(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function with the cache out of the way."""
+        value: R = self._start(self._open(args, {**kwargs, "no_cache": True}))
+        return value
+
+    def lookup(self, *args: P.args, **kwargs: P.kwargs) -> Decision:
+        """Decide on this call without making it."""
+        return self._decide(self._open(args, kwargs))
+
+    def explain(self, *args: P.args, **kwargs: P.kwargs) -> Decision:
+        """Decide on this call without making or counting it. Print the result."""
+        call = self._open(args, kwargs)
+        if isinstance(call.handle, Bypass):
+            return call.handle
+        return self.cache.preview(call.handle, call.options)
+
+    def put(self, value: Any, *args: P.args, **kwargs: P.kwargs) -> Stored | Refused:
+        """Store a value as the answer for these arguments, durably on return."""
+        return self.cache.store(self._handle(args, kwargs), self._draft(value))
+
+    def remove(self, *args: P.args, **kwargs: P.kwargs) -> bool:
+        """Take out the answer stored for exactly these arguments."""
+        return self.cache.discard(self._handle(args, kwargs))
+
+    def _handle(self, args: Any, kwargs: Any) -> Handle:
+        handle = self._open(args, kwargs).handle
+        if isinstance(handle, Bypass):
+            raise ValueFormError(handle.detail)
+        return handle
+
+    def _open(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        """Read the call before the function can change anything."""
+        args = (*self._receiver, *args)
+        passed, switches = self._binding.switches(kwargs)
+        options = Options(switches.no_cache, switches.refresh, self._rules.dynamic)
+        try:
+            bound = self._binding.read(args, kwargs)
+            handle = self.cache.open(
+                bound.prompt,
+                model=bound.model,
+                namespace=bound.namespace,
+                scope=bound.scope,
+                params=bound.params,
+                depends_on=bound.tags,
+            )
+        except (ValueFormError, ArgumentError) as error:
+            handle = Bypass(Reason.OPAQUE, str(error))
+        return Call(args, passed, handle, options)
+
+    def _decide(self, call: Call) -> Decision:
+        if isinstance(call.handle, Bypass):
+            return self.cache.count(call.handle)
+        return self.cache.decide(call.handle, call.options)
+
+    def _draft(
+        self, value: Any, seconds: float = 0.0, recording: Recording[Any] | None = None
+    ) -> Draft:
+        rules = self._rules
+        chunks = None if recording is None else recording.chunks()
+        shown = value if chunks is None else chunks
+        cost = rules.cost(shown) if callable(rules.cost) else rules.cost
+        return Draft(
+            value=value,
+            chunks=chunks,
+            payload=None if recording is None else recording.payload,
+            ttl_seconds=rules.ttl_seconds,
+            cache_if=rules.cache_if,
+            is_complete=rules.is_complete,
+            saved_seconds=max(0.0, seconds),
+            saved_cost=cost,
+        )
+
+    def _keep(
+        self, call: Call, miss: Miss, value: Any, recording: Recording[Any] | None = None
+    ) -> bool:
+        """Store what a call gave; says whether callers that wait may have it too."""
+        if call.answered:
+            return True
+        seconds = self.cache.now() - call.started
+        stored = self.cache.commit(miss, lambda: self._draft(value, seconds, recording))
+        return isinstance(stored, Stored)
+
+    def _answered(self, call: Call, miss: Miss) -> Hit[Any] | None:
+        """Look once more before leading: the answer may have come while this caller queued."""
+        hit = None if miss.reason is Reason.REFRESH else self.cache.recheck(miss)
+        call.answered = hit is not None
+        call.started = self.cache.now()
+        return hit
+
+    def _start(self, call: Call) -> Any:
+        raise AssertionError("a kind of function says how it is run")
+
+    def _start_deciding(self, call: Call) -> Any:
+        raise AssertionError("a kind of function says how it is run")

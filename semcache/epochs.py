@@ -1,0 +1,59 @@
+"""Versioned invalidation: named counters, and whether an answer's counters still stand.
+
+An entry keeps the counters it depends on as they stood when its call began. Moving a counter kills
+every entry that depends on it, in O(1), whatever is in flight. Where counters are kept is the
+store's business; this room only compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+__all__ = ["Epochs", "model_tag", "namespace_tag"]
+
+_RESERVED = "\x00"
+
+
+def namespace_tag(namespace: str) -> str:
+    """Name the counter that every entry of a namespace depends on."""
+    return f"{_RESERVED}namespace:{namespace}"
+
+
+def model_tag(model: str | None) -> str:
+    """Name the counter that every entry of a model depends on."""
+    return f"{_RESERVED}model:{model}" if model is not None else f"{_RESERVED}no model"
+
+
+class Epochs:
+    """The counters as this process knows them. A counter that never moved is 0.
+
+    >>> epochs = Epochs()
+    >>> before = epochs.snapshot(["kb:pricing"])
+    >>> epochs.set("kb:pricing", 1)
+    >>> epochs.moved(before)
+    'kb:pricing'
+    """
+
+    def __init__(self, counts: Mapping[str, int] | None = None) -> None:
+        self._counts: dict[str, int] = dict(counts or {})
+
+    def snapshot(self, tags: Iterable[str]) -> dict[str, int]:
+        """Give the counters of some tags as they stand now."""
+        return {tag: self._counts.get(tag, 0) for tag in tags}
+
+    def moved(self, snapshot: Mapping[str, int]) -> str | None:
+        """Give the first tag of a snapshot whose counter has moved since, or None."""
+        counts = self._counts
+        for tag, count in snapshot.items():
+            if counts.get(tag, 0) != count:
+                return tag
+        return None
+
+    def set(self, tag: str, count: int) -> None:
+        """Take over a counter as the store has it; counters never move back."""
+        self._counts[tag] = max(count, self._counts.get(tag, 0))
+
+    def replace(self, counts: Mapping[str, int]) -> None:
+        """Take over all counters after the store was read again."""
+        for tag, count in counts.items():
+            self.set(tag, count)

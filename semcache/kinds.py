@@ -1,0 +1,197 @@
+"""How each kind of function is run behind a cache: plain, coroutine, generator, async generator.
+
+The four differ only in the loop around one miss. None of them decides anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import aclosing
+from typing import Any, ParamSpec, TypeVar
+
+from semcache.cached_function import CachedFunction, Call
+from semcache.decision import Decision, Hit, Miss
+from semcache.flight import running_loop
+from semcache.stream import Recording, Streams, areplay, replay
+
+__all__ = ["kind_of"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class PlainFunction(CachedFunction[P, R]):
+    """A function that returns its answer."""
+
+    def _start(self, call: Call) -> Any:
+        return self._start_deciding(call)[0]
+
+    def _start_deciding(self, call: Call) -> tuple[Any, Decision]:
+        decision = self._decide(call)
+        if isinstance(decision, Hit):
+            return decision.value, decision
+        if not isinstance(decision, Miss):
+            return self._function(*call.args, **call.kwargs), decision
+        if call.options.refresh:
+            value = self._lead(call, decision)
+            self._keep(call, decision, value)
+            return value, decision
+        landed = self._flights.call(
+            call.flight_key,
+            upstream=lambda: self._lead(call, decision),
+            keep=lambda value: self._keep(call, decision, value),
+        )
+        return landed.value, decision
+
+    def _lead(self, call: Call, miss: Miss) -> Any:
+        hit = self._answered(call, miss)
+        if hit is not None:
+            return hit.value
+        try:
+            return self._function(*call.args, **call.kwargs)
+        except BaseException:
+            self.cache.release(miss)
+            raise
+
+
+class CoroutineFunction(CachedFunction[P, R]):
+    """A coroutine function."""
+
+    async def _start(self, call: Call) -> Any:
+        value, _decision = await self._start_deciding(call)
+        return value
+
+    async def _start_deciding(self, call: Call) -> tuple[Any, Decision]:
+        running_loop()
+        decision = await asyncio.to_thread(self._decide, call)
+        if isinstance(decision, Hit):
+            return decision.value, decision
+        if not isinstance(decision, Miss):
+            return await self._function(*call.args, **call.kwargs), decision
+        if call.options.refresh:
+            value = await self._lead(call, decision)
+            await asyncio.to_thread(self._keep, call, decision, value)
+            return value, decision
+        landed = await self._flights.acall(
+            call.flight_key,
+            upstream=lambda: self._lead(call, decision),
+            keep=lambda value: asyncio.to_thread(self._keep, call, decision, value),
+        )
+        return landed.value, decision
+
+    async def _lead(self, call: Call, miss: Miss) -> Any:
+        hit = await asyncio.to_thread(self._answered, call, miss)
+        if hit is not None:
+            return hit.value
+        try:
+            return await self._function(*call.args, **call.kwargs)
+        except BaseException:
+            self.cache.release(miss)
+            raise
+
+
+class StreamFunction(CachedFunction[P, R]):
+    """A generator function. The look-up happens when the first chunk is asked for."""
+
+    def _start(self, call: Call) -> Generator[Any, None, Any]:
+        return (yield from self._chunks(call, self._decide(call)))
+
+    def _start_deciding(self, call: Call) -> tuple[Any, Decision]:
+        decision = self._decide(call)
+        return self._chunks(call, decision), decision
+
+    def _chunks(self, call: Call, decision: Decision) -> Generator[Any, None, Any]:
+        if isinstance(decision, Hit):
+            return (yield from replay(payload_of(decision)))
+        if not isinstance(decision, Miss):
+            return (yield from self._function(*call.args, **call.kwargs))
+        streams = Streams() if call.options.refresh else self._streams
+
+        def keep(recording: Recording[Any]) -> None:
+            self._keep(call, decision, None, recording)
+
+        return (
+            yield from streams.follow(call.flight_key, lambda: self._source(call, decision), keep)
+        )
+
+    def _source(self, call: Call, miss: Miss) -> Generator[Any, None, Any]:
+        hit = self._answered(call, miss)
+        if hit is not None:
+            return (yield from replay(payload_of(hit)))
+        try:
+            return (yield from self._function(*call.args, **call.kwargs))
+        except BaseException:
+            self.cache.release(miss)
+            raise
+
+
+class AsyncStreamFunction(CachedFunction[P, R]):
+    """An async generator function."""
+
+    async def _start(self, call: Call) -> AsyncGenerator[Any, None]:
+        running_loop()
+        decision = await asyncio.to_thread(self._decide, call)
+        async with aclosing(self._chunks(call, decision)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    async def _start_deciding(self, call: Call) -> tuple[Any, Decision]:
+        decision = await asyncio.to_thread(self._decide, call)
+        return self._chunks(call, decision), decision
+
+    async def _chunks(self, call: Call, decision: Decision) -> AsyncGenerator[Any, None]:
+        if isinstance(decision, Hit):
+            source = areplay(payload_of(decision))
+        elif isinstance(decision, Miss):
+            source = self._shared(call, decision)
+        else:
+            source = self._function(*call.args, **call.kwargs)
+        async with aclosing(source) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    def _shared(self, call: Call, miss: Miss) -> AsyncGenerator[Any, None]:
+        streams = Streams() if call.options.refresh else self._streams
+
+        async def keep(recording: Recording[Any]) -> None:
+            await asyncio.to_thread(self._keep, call, miss, None, recording)
+
+        return streams.afollow(call.flight_key, lambda: self._source(call, miss), keep)
+
+    async def _source(self, call: Call, miss: Miss) -> AsyncGenerator[Any, None]:
+        hit = await asyncio.to_thread(self._answered, call, miss)
+        if hit is not None:
+            source = areplay(payload_of(hit))
+        else:
+            source = self._function(*call.args, **call.kwargs)
+        try:
+            async with aclosing(source) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+        except BaseException:
+            self.cache.release(miss)
+            raise
+
+
+def payload_of(hit: Hit[Any]) -> bytes:
+    """Give the stored chunks behind a hit, still encoded."""
+    payload: bytes = hit.handle[1].payload
+    return payload
+
+
+def kind_of(function: Callable[P, R]) -> type[CachedFunction[P, R]]:
+    """Choose the wrapper for a function; a callable object goes by its `__call__`."""
+    body = function if inspect.isroutine(function) else type(function).__call__
+    for is_kind, kind in _KINDS:
+        if is_kind(function) or is_kind(body):
+            return kind
+    return PlainFunction
+
+
+_KINDS: tuple[tuple[Callable[[object], bool], type[CachedFunction[Any, Any]]], ...] = (
+    (inspect.isasyncgenfunction, AsyncStreamFunction),
+    (inspect.isgeneratorfunction, StreamFunction),
+    (inspect.iscoroutinefunction, CoroutineFunction),
+)

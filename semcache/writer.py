@@ -1,0 +1,287 @@
+"""How an answer gets in: admission, one entry, the store, then the indexes.
+
+The epochs of an entry are those that stood when its call began; its lifetime counts from when the
+answer came. A text that could not be embedded yet is embedded later, off the caller's path.
+Nothing here decides what may be served.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from semcache.admit.personal import personal_data
+from semcache.admit.response import Admission, answer_text, has_tool_calls
+from semcache.config import USE_DEFAULT, Config, UseDefault, check_ttl
+from semcache.decision import Refused, Stored
+from semcache.embed.batching import Embedded, NoEmbedding
+from semcache.embed.service import EmbeddingService
+from semcache.entry import Entry, new_entry_id
+from semcache.errors import SemcacheError
+from semcache.match.projections import Projections, as_bytes
+from semcache.store.tiered import TieredStore
+from semcache.telemetry import Telemetry
+from semcache.value import encode
+from semcache.walk import Handle
+
+if TYPE_CHECKING:
+    from semcache.admit.dynamic import DynamicRules
+
+__all__ = ["Draft", "Writer"]
+
+_log = logging.getLogger("semcache")
+
+_SHORTEST_JITTERED_SECONDS = 60.0
+_BACKFILL_BATCH = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """An answer on its way in, and how it is to be kept."""
+
+    value: object
+    chunks: Sequence[object] | None = None
+    payload: bytes | None = None
+    """The encoded answer, where the caller has it already."""
+    cache_if: Callable[[Any], bool] | None = None
+    is_complete: Callable[[list[Any]], bool] | None = None
+    ttl_seconds: float | timedelta | UseDefault | None = USE_DEFAULT
+    source: str = "call"
+    pinned: bool = False
+    saved_seconds: float = 0.0
+    saved_cost: float = 0.0
+
+
+class Writer:
+    """Stores answers of one cache and keeps its indexes in step."""
+
+    def __init__(
+        self,
+        *,
+        config: Config,
+        store: TieredStore,
+        projections: Projections,
+        rules: DynamicRules | None,
+        admission: Admission,
+        embedding: EmbeddingService | None,
+        core: Callable[[str], str],
+        telemetry: Telemetry,
+        clock: Callable[[], float],
+        jitter: random.Random,
+    ) -> None:
+        self._config = config
+        self._store = store
+        self._projections = projections
+        self._rules = rules
+        self._admission = admission
+        self._embedding = embedding
+        self._core = core
+        self._telemetry = telemetry
+        self._clock = clock
+        self._jitter = jitter
+        self.reset_locks()
+        self._waiting: dict[bytes, str] = {}
+        self._backfill: threading.Thread | None = None
+
+    def reset_locks(self) -> None:
+        """Take fresh locks and no thread: at birth, and in a forked child."""
+        self._lock = threading.Lock()
+        self._backfill = None
+
+    def refusal(self, handle: Handle, draft: Draft) -> str | None:
+        """Say why an answer may not be stored, or give None."""
+        reason = self._admission_of(draft).check(draft.value, draft.chunks)
+        if reason is None and not self._config.share_personal:
+            answer = answer_text(draft.value if draft.chunks is None else draft.chunks)
+            kinds = personal_data(answer, handle.request.text)
+            reason = f"personal data in the answer: {', '.join(kinds)}" if kinds else None
+        return reason
+
+    def _admission_of(self, draft: Draft) -> Admission:
+        """Add the rules that came with one function to those of the cache."""
+        own, added = self._admission, draft.cache_if
+        rules: dict[str, Any] = {}
+        if added is not None:
+            rules["cache_if"] = added if own.cache_if is None else _both(own.cache_if, added)
+        if draft.is_complete is not None:
+            rules["is_complete"] = draft.is_complete
+        return replace(own, **rules) if rules else own
+
+    def commit(self, handle: Handle, draft: Draft) -> Stored | Refused:
+        """Store the answer of a miss: in memory now, on disk soon. Raises ValueFormError."""
+        entry = self._admitted(handle, draft)
+        if isinstance(entry, Refused):
+            return entry
+        self._store.put_later(entry)
+        self._publish(entry, handle)
+        return Stored(entry.entry_id)
+
+    def put(self, drafts: Sequence[tuple[Handle, Draft]]) -> list[Stored | Refused]:
+        """Store answers durably, in one transaction, and make them findable.
+
+        Raises ValueFormError and StoreError: whoever stores by hand wants to know.
+        """
+        made = [self._admitted(handle, draft) for handle, draft in drafts]
+        kept = [
+            (entry, handle)
+            for entry, (handle, _draft) in zip(made, drafts, strict=True)
+            if isinstance(entry, Entry)
+        ]
+        kept = self._embedded(kept)
+        ready = {entry.key: entry for entry, _handle in kept}
+        self._store.put(list(ready.values()))
+        for entry, handle in kept:
+            if ready[entry.key] is entry:
+                self._publish(entry, handle)
+        return [Stored(item.entry_id) if isinstance(item, Entry) else item for item in made]
+
+    def _admitted(self, handle: Handle, draft: Draft) -> Entry | Refused:
+        reason = self.refusal(handle, draft)
+        if reason is not None:
+            self._telemetry.refused(reason.split(":")[0])
+            return Refused(reason)
+        self._telemetry.stored()
+        return self._entry(handle, draft)
+
+    def _entry(self, handle: Handle, draft: Draft) -> Entry:
+        request = handle.request
+        stream = draft.chunks is not None
+        now = self._clock()
+        shown: Any = draft.chunks if stream else draft.value
+        vectors = handle.vectors
+        return Entry(
+            key=request.key,
+            entry_id=new_entry_id(request.key),
+            scope=request.scope,
+            namespace=request.namespace,
+            model=request.model,
+            text=request.text,
+            payload=encode(shown) if draft.payload is None else draft.payload,
+            created_at=now,
+            expires_at=self._expiry(now, draft.ttl_seconds, perishable=handle.perishable),
+            epochs=handle.epochs,
+            exact_only=request.exact_only is not None or has_tool_calls(shown),
+            gate="" if self._rules is None else self._rules.fingerprint,
+            embedder=handle.embedder,
+            windows=0 if vectors is None else len(vectors),
+            vectors=b"" if vectors is None else as_bytes(vectors),
+            stream=stream,
+            pinned=draft.pinned,
+            source=draft.source,
+            saved_seconds=draft.saved_seconds,
+            saved_cost=draft.saved_cost,
+        )
+
+    def _expiry(
+        self, now: float, ttl: float | timedelta | UseDefault | None, *, perishable: bool
+    ) -> float | None:
+        config = self._config
+        jittered = isinstance(ttl, UseDefault)
+        seconds = config.ttl_seconds if isinstance(ttl, UseDefault) else check_ttl(ttl)
+        ceilings = [config.max_ttl_seconds]
+        if perishable:
+            ceilings.append(config.perishable_ttl_seconds)
+        for ceiling in ceilings:
+            if ceiling is not None and (seconds is None or seconds > ceiling):
+                seconds = ceiling
+        if seconds is None:
+            return None
+        if jittered and seconds >= _SHORTEST_JITTERED_SECONDS:
+            seconds *= 1.0 - config.ttl_jitter * self._jitter.random()
+        return now + seconds
+
+    def _publish(self, entry: Entry, handle: Handle) -> None:
+        self._projections.add(entry, handle.prepared)
+        if self._embedding is not None and not entry.windows and not entry.exact_only:
+            self.embed_later([entry])
+
+    def _embedded(self, kept: list[tuple[Entry, Handle]]) -> list[tuple[Entry, Handle]]:
+        """Add vectors to entries that lack them, in one batch, if the embedder is ready."""
+        lacking = [i for i, (entry, _) in enumerate(kept) if self._lacks(entry)]
+        if not lacking or self._embedding is None:
+            return kept
+        made = self._embedding.embed_many([self._core(kept[i][0].text) for i in lacking])
+        out = list(kept)
+        for i, embedded in zip(lacking, made, strict=True):
+            entry, handle = kept[i]
+            out[i] = (self._with_vectors(entry, embedded), handle)
+        return out
+
+    def _with_vectors(self, entry: Entry, embedded: Embedded) -> Entry:
+        assert self._embedding is not None
+        if isinstance(embedded, NoEmbedding):
+            return entry
+        return replace(
+            entry,
+            embedder=self._embedding.name or "",
+            windows=len(embedded.vectors),
+            vectors=as_bytes(embedded.vectors),
+        )
+
+    def _lacks(self, entry: Entry) -> bool:
+        return not entry.windows and not entry.exact_only
+
+    def embed_later(self, entries: Iterable[Entry]) -> None:
+        """Queue entries for embedding once the model is ready; one thread does it."""
+        assert self._embedding is not None
+        if self._embedding.state not in ("unloaded", "loading", "ready"):
+            return
+        with self._lock:
+            self._waiting.update({entry.key: entry.entry_id for entry in entries})
+            if self._waiting and (self._backfill is None or not self._backfill.is_alive()):
+                self._backfill = threading.Thread(
+                    target=self._run_backfill, name="semcache-backfill", daemon=True
+                )
+                self._backfill.start()
+
+    def drain(self, timeout: float | None = None) -> bool:
+        """Wait until every queued entry has been embedded or given up; say whether it has."""
+        with self._lock:
+            thread = self._backfill
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(timeout)
+            return not thread.is_alive()
+        return True
+
+    def _run_backfill(self) -> None:
+        assert self._embedding is not None
+        try:
+            if not self._embedding.preload(self._config.load_timeout_seconds):
+                return
+            while batch := self._take():
+                self._fill(batch)
+        except SemcacheError:
+            self._telemetry.failed("embedding for later")
+            _log.exception("semcache: stored answers could not be embedded; they stay exact-only")
+        finally:
+            with self._lock:
+                self._backfill = None
+
+    def _take(self) -> list[Entry]:
+        with self._lock:
+            keys = list(self._waiting.items())[:_BACKFILL_BATCH]
+            for key, _ in keys:
+                del self._waiting[key]
+        found = ((self._store.get(key), entry_id) for key, entry_id in keys)
+        return [entry for entry, entry_id in found if entry and entry.entry_id == entry_id]
+
+    def _fill(self, entries: list[Entry]) -> None:
+        assert self._embedding is not None
+        made = self._embedding.embed_many([self._core(entry.text) for entry in entries])
+        for entry, embedded in zip(entries, made, strict=True):
+            filled = self._with_vectors(entry, embedded)
+            if filled is entry:
+                continue
+            current = self._store.get(entry.key)
+            if current is not None and current.entry_id == entry.entry_id:
+                self._store.put_later(filled)
+                self._projections.add(filled)
+
+
+def _both(first: Callable[[Any], bool], second: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: first(value) and second(value)

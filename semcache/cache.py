@@ -39,6 +39,7 @@ from semcache.request import Identity, Messages
 from semcache.rooms import Collaborators, Rooms, warn_once
 from semcache.telemetry import Stats
 from semcache.text.level import level_for_embedding, strip_politeness
+from semcache.text.normalize import Form
 from semcache.walk import PLAIN, Handle, Options, Probe
 from semcache.writer import Draft
 
@@ -104,7 +105,7 @@ class SemanticCache:
         max_bytes: int | None = None,
         max_disk_bytes: int | None = None,
         config: Config | None = None,
-        normalize: str | Callable[[str], str] | None = None,
+        normalize: Form | None = None,
         core: Callable[[str], str] | None = None,
         view: Callable[[Any], Any] | None = None,
         guards: Sequence[Guard] = DEFAULT_GUARDS,
@@ -114,7 +115,7 @@ class SemanticCache:
         replace_embedder: bool = False,
         seed: int | None = None,
     ) -> None:
-        given = {
+        given: dict[str, Any] = {
             "threshold": threshold,
             "namespace": namespace,
             "max_entries": max_entries,
@@ -127,7 +128,7 @@ class SemanticCache:
         changes = {name: value for name, value in given.items() if value not in left_out}
         if ttl_seconds is None:
             changes["ttl_seconds"] = None
-        self.config = replace(config or Config(), **changes)  # type: ignore[arg-type]  # by name
+        self.config = replace(config or Config(), **changes)
         self._clock = clock
         self._chance = random.Random(seed)
         self._on_decision = on_decision
@@ -302,7 +303,7 @@ class SemanticCache:
         if share >= 1.0 and self.config.serve_share >= 1.0:
             return decision
         bound = min(share, self.config.serve_share)
-        if self._random.random() < bound:
+        if self._chance.random() < bound:
             return decision
         near = Near(entry.entry_id, decision.tier, decision.score, "would have been served")
         return Miss(Reason.CANARY, decision.steps, near, handle=handle)
@@ -580,7 +581,6 @@ def _choose_rules(config: Config, rules: DynamicRules | None) -> DynamicRules | 
 
 def _default_admission(config: Config) -> Admission:
     return Admission(
-        store_none=config.store_none,
         store_empty=config.store_empty,
         refuse_refusals=not config.store_refusals,
     )
@@ -608,7 +608,9 @@ def _sort(identity: Mapping[str, Any]) -> tuple[Options, dict[str, Any]]:
         refresh=params.pop("refresh", False),
         dynamic=params.pop("dynamic", None),
     )
-    named = {k: params.pop(k) for k in ("model", "namespace", "scope") if k in params}
+    named: dict[str, Any] = {
+        name: params.pop(name) for name in ("model", "namespace", "scope") if name in params
+    }
     return options, {**named, "params": params}
 
 

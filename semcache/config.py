@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final, get_args, get_type_hints
+from typing import Any, Final, Literal, get_args, get_type_hints
 
 from semcache.errors import ArgumentError, FileFormatError
 
@@ -86,7 +86,7 @@ class Config:
     """Bound of the memory tier; of the whole cache when there is no directory."""
     max_bytes: int = 256 * 1024 * 1024
     max_disk_bytes: int = 2 * 1024 * 1024 * 1024
-    normalize: str = "safe"
+    normalize: Literal["safe", "loose"] = "safe"
     top_k: int = 8
     semantic: bool = True
     near_duplicates: bool = True
@@ -96,8 +96,8 @@ class Config:
     max_temperature: float | None = None
     """Cache only calls at this temperature or below; a call that names none does not qualify."""
     dynamic_filter: bool = True
-    store_none: bool = False
     store_empty: bool = False
+    """Whether None, blank texts and empty collections are stored; 0 and False always are."""
     store_refusals: bool = True
     share_personal: bool = True
     """Whether an answer with personal data that the prompt lacks may be stored at all."""

@@ -143,7 +143,7 @@ class AsyncStreamFunction(CachedFunction[P, R]):
 
     async def _chunks(self, call: Call, decision: Decision) -> AsyncGenerator[Any, None]:
         if isinstance(decision, Hit):
-            source = areplay(payload_of(decision))
+            source: AsyncGenerator[Any, None] = areplay(payload_of(decision))
         elif isinstance(decision, Miss):
             source = self._shared(call, decision)
         else:
@@ -163,7 +163,7 @@ class AsyncStreamFunction(CachedFunction[P, R]):
     async def _source(self, call: Call, miss: Miss) -> AsyncGenerator[Any, None]:
         hit = await asyncio.to_thread(self._answered, call, miss)
         if hit is not None:
-            source = areplay(payload_of(hit))
+            source: AsyncGenerator[Any, None] = areplay(payload_of(hit))
         else:
             source = self._function(*call.args, **call.kwargs)
         try:

@@ -95,9 +95,10 @@ class Writer:
 
     def refusal(self, handle: Handle, draft: Draft) -> str | None:
         """Say why an answer may not be stored, or give None."""
-        reason = self._admission_of(draft).check(draft.value, draft.chunks)
+        shown = draft.value if draft.chunks is None else list(draft.chunks)
+        reason = self._admission_of(draft).check(shown, draft.chunks)
         if reason is None and not self._config.share_personal:
-            answer = answer_text(draft.value if draft.chunks is None else draft.chunks)
+            answer = answer_text(shown)
             kinds = personal_data(answer, handle.request.text)
             reason = f"personal data in the answer: {', '.join(kinds)}" if kinds else None
         return reason

@@ -82,9 +82,7 @@ def test_the_second_equal_call_is_answered_from_the_cache(kind: str, cache: Sema
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_wrapped_function_keeps_its_kind_and_signature(
-    kind: str, cache: SemanticCache
-) -> None:
+def test_the_wrapped_function_keeps_its_kind_and_signature(kind: str, cache: SemanticCache) -> None:
     """Frameworks that look at a function see the one that was decorated."""
     ask = make(kind, cache, Model())
 
@@ -122,9 +120,7 @@ def test_no_cache_calls_and_stores_nothing(kind: str, cache: SemanticCache) -> N
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_error_reaches_the_caller_and_nothing_is_stored(
-    kind: str, cache: SemanticCache
-) -> None:
+def test_an_error_reaches_the_caller_and_nothing_is_stored(kind: str, cache: SemanticCache) -> None:
     """An outage is not remembered."""
     answers: list[Any] = [RuntimeError("down"), "up"]
 
@@ -163,7 +159,7 @@ def test_decide_gives_the_value_and_the_decision(kind: str, cache: SemanticCache
     if kind == "coroutine":
         _value, decision = asyncio.run(_await(ask.decide("hello there")))
     elif kind == "async stream":
-        stream, decision = asyncio.run(_await(ask.decide("hello there")))
+        _stream, decision = asyncio.run(_await(ask.decide("hello there")))
     else:
         _value, decision = ask.decide("hello there")
 

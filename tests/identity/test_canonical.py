@@ -153,7 +153,7 @@ def test_equal_values_have_equal_bytes(a: object, b: object) -> None:
 )
 def test_what_has_no_stable_form_is_an_error_and_never_an_address(value: object) -> None:
     """Objects without state, locks, lambdas and generators cannot be keyed by value."""
-    with pytest.raises(ValueFormError, match="stable form|contains itself"):
+    with pytest.raises(ValueFormError, match="stable form"):
         canonical_bytes(value)
 
 

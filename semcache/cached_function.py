@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from semcache.binding import Binding
 from semcache.canonical import canonical_bytes, digest
@@ -29,6 +29,7 @@ __all__ = ["CachedFunction", "Call", "Rules"]
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S")
+Q = ParamSpec("Q")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,11 +98,18 @@ class CachedFunction(Generic[P, R]):
             if hasattr(function, name):
                 setattr(self, name, getattr(function, name))
 
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> CachedFunction[P, R]: ...
+
+    @overload
     def __get__(
-        self: CachedFunction[Concatenate[S, P], R], instance: S | None, owner: type | None = None
-    ) -> CachedFunction[P, R]:
+        self: CachedFunction[Concatenate[S, Q], R], instance: S, owner: type | None = None
+    ) -> CachedFunction[Q, R]: ...
+
+    def __get__(self, instance: Any, owner: type | None = None) -> CachedFunction[Any, Any]:
+        """Bind to an object, as a function in a class does."""
         if instance is None or self.is_static:
-            return self  # type: ignore[return-value]  # unbound, as a function's own __get__ gives
+            return self
         return type(self)(
             self.cache,
             self._function,
@@ -109,7 +117,7 @@ class CachedFunction(Generic[P, R]):
             self._rules,
             (instance,),
             (self._flights, self._streams),
-        )  # type: ignore[return-value]  # the receiver is bound: P is what remains
+        )
 
     def __repr__(self) -> str:
         return f"<cached {self._function!r}>"

@@ -1,0 +1,1 @@
+"""Ways to find a candidate: exact, near-duplicate, semantic. They find; the judge decides."""

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeGuard
 
+from semcache.embed.factory import FactoryEmbedder
 from semcache.embed.sentence_transformers import SentenceTransformerEmbedder
 from semcache.errors import ArgumentError
 from semcache.protocols import Embedder, Vectors
@@ -84,7 +85,8 @@ def as_embedder(embedder: object) -> Embedder:
 
     Args:
         embedder: None (the default model), a model's name or path, a SentenceTransformer, an object
-            with `embed`, `name` and `dimension`, or an object with `encode(list of texts)`.
+            with `embed`, `name` and `dimension`, an object with `encode(list of texts)`, or a class
+            or function without arguments that makes one of these when it is first needed.
 
     Raises:
         ArgumentError: none of these. Says what to pass.
@@ -103,11 +105,13 @@ def as_embedder(embedder: object) -> Embedder:
         return SentenceTransformerEmbedder(embedder)
     if _is_encoder(embedder):
         return EncodeEmbedder(embedder)
+    if isinstance(embedder, type) or inspect.isroutine(embedder):
+        return FactoryEmbedder(embedder, as_embedder)
     raise ArgumentError(
         "embedder",
-        embedder if isinstance(embedder, type) else type(embedder),
-        "pass a model name, the path of a model folder, or an object (not a class) with "
-        "embed(texts), name and dimension, or with encode(texts)",
+        type(embedder),
+        "pass a model name, the path of a model folder, an object with embed(texts), name and "
+        "dimension, or with encode(texts), or a class or function that makes one",
     )
 
 

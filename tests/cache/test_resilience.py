@@ -285,3 +285,33 @@ def test_thirty_samples_of_one_prompt_are_thirty_entries() -> None:
 
     assert first == second
     assert len(set(first)) == 30
+
+
+class Unborn(Same):
+    """An embedder that cannot even be made."""
+
+    def __init__(self) -> None:
+        raise OSError("no such device")
+
+
+def test_an_embedder_that_cannot_be_made_leaves_the_other_tiers() -> None:
+    """The cache opens; the exact and near-duplicate tiers go on."""
+    with SemanticCache(embedder=Unborn) as cache:
+        cache.put(QUESTION, "A")
+        cache.preload(10)
+
+        assert isinstance(cache.lookup(QUESTION), Hit)
+        assert isinstance(cache.lookup(QUESTION.upper()), Hit)
+        decision = cache.lookup(OTHER_WORDS)
+
+    assert isinstance(decision, Miss)
+    assert decision.reason is Reason.EMBEDDER_FAILED
+
+
+def test_a_class_of_embedder_is_made_when_needed() -> None:
+    """A factory is loaded like a model."""
+    with SemanticCache(embedder=Same, guards=()) as cache:
+        assert cache.preload(10)
+        cache.put(QUESTION, "A")
+
+        assert isinstance(cache.lookup(OTHER_WORDS), Hit)

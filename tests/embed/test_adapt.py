@@ -79,11 +79,20 @@ def test_a_wrapped_encoder_is_named_by_what_identifies_it() -> None:
     assert "secret" not in name
 
 
-@pytest.mark.parametrize("wrong", [7, b"model", [], object(), Lengths, {"model": "x"}])
+@pytest.mark.parametrize("wrong", [7, b"model", [], object(), {"model": "x"}])
 def test_anything_else_is_refused_with_what_to_pass(wrong: object) -> None:
-    """A class is not an object of it."""
+    """The error says what would do."""
     with pytest.raises(ArgumentError, match=r"embedder=.*embed\(texts\).*encode\(texts\)"):
         as_embedder(wrong)
+
+
+def test_a_class_is_made_when_it_is_first_needed() -> None:
+    """Until then nothing of it runs."""
+    embedder = as_embedder(Lengths)
+
+    assert not getattr(embedder, "loaded", True)
+    assert "Lengths" in embedder.name
+    assert embedder.loaded  # type: ignore[attr-defined]  # of what loads
 
 
 class Drifting:

@@ -35,6 +35,7 @@ from semcache.errors import (
     ValueFormError,
 )
 from semcache.judge.guards import DEFAULT_GUARDS
+from semcache.match.neardup import preload as preload_near_duplicates
 from semcache.request import Identity, Messages
 from semcache.rooms import Collaborators, Rooms, warn_once
 from semcache.telemetry import Stats
@@ -616,8 +617,9 @@ def _sort(identity: Mapping[str, Any]) -> tuple[Options, dict[str, Any]]:
 
 def _import_ahead() -> None:
     """Import the index libraries before the first look-up needs them: they take a second."""
-    import datasketch  # noqa: F401
-    import faiss  # noqa: F401
+    import faiss  # noqa: F401  # imported for its effect
+
+    preload_near_duplicates()
 
 
 def _renew_after_fork() -> None:

@@ -216,7 +216,12 @@ class CachedFunction(Generic[P, R]):
             return True
         seconds = self.cache.now() - call.started
         stored = self.cache.commit(miss, lambda: self._draft(value, seconds, recording))
-        return isinstance(stored, Stored)
+        return isinstance(stored, Stored) or not stored.private
+
+    def _streams_for(self, call: Call) -> Streams:
+        """Give the streams to join: none for a refresh, nor where an answer may prove private."""
+        alone = call.options.refresh or not self.cache.config.share_personal
+        return Streams() if alone else self._streams
 
     def _answered(self, call: Call, miss: Miss) -> Hit[Any] | None:
         """Look once more before leading: the answer may have come while this caller queued."""

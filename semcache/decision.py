@@ -198,9 +198,13 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An answer was not stored, and why."""
+    """An answer was not stored, and why.
+
+    `private` says that not even a caller who waits for the same answer may have it.
+    """
 
     reason: str
+    private: bool = False
 
 
 Decision: TypeAlias = Hit[Any] | Miss | Bypass

@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 from semcache.cached_function import CachedFunction, Call
 from semcache.decision import Decision, Hit, Miss
 from semcache.flight import running_loop
-from semcache.stream import Recording, Streams, areplay, replay
+from semcache.stream import Recording, areplay, replay
 
 __all__ = ["kind_of"]
 
@@ -107,7 +107,7 @@ class StreamFunction(CachedFunction[P, R]):
             return (yield from replay(payload_of(decision)))
         if not isinstance(decision, Miss):
             return (yield from self._function(*call.args, **call.kwargs))
-        streams = Streams() if call.options.refresh else self._streams
+        streams = self._streams_for(call)
 
         def keep(recording: Recording[Any]) -> None:
             self._keep(call, decision, None, recording)
@@ -138,6 +138,7 @@ class AsyncStreamFunction(CachedFunction[P, R]):
                 yield chunk
 
     async def _start_deciding(self, call: Call) -> tuple[Any, Decision]:
+        running_loop()
         decision = await asyncio.to_thread(self._decide, call)
         return self._chunks(call, decision), decision
 
@@ -153,7 +154,7 @@ class AsyncStreamFunction(CachedFunction[P, R]):
                 yield chunk
 
     def _shared(self, call: Call, miss: Miss) -> AsyncGenerator[Any, None]:
-        streams = Streams() if call.options.refresh else self._streams
+        streams = self._streams_for(call)
 
         async def keep(recording: Recording[Any]) -> None:
             await asyncio.to_thread(self._keep, call, miss, None, recording)

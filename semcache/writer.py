@@ -93,15 +93,18 @@ class Writer:
         self._lock = threading.Lock()
         self._backfill = None
 
-    def refusal(self, handle: Handle, draft: Draft) -> str | None:
+    def refusal(self, handle: Handle, draft: Draft) -> Refused | None:
         """Say why an answer may not be stored, or give None."""
         shown = draft.value if draft.chunks is None else list(draft.chunks)
         reason = self._admission_of(draft).check(shown, draft.chunks)
-        if reason is None and not self._config.share_personal:
-            answer = answer_text(shown)
-            kinds = personal_data(answer, handle.request.text)
-            reason = f"personal data in the answer: {', '.join(kinds)}" if kinds else None
-        return reason
+        if reason is not None:
+            return Refused(reason)
+        if self._config.share_personal:
+            return None
+        kinds = personal_data(answer_text(shown), handle.request.text)
+        if not kinds:
+            return None
+        return Refused(f"personal data in the answer: {', '.join(kinds)}", private=True)
 
     def _admission_of(self, draft: Draft) -> Admission:
         """Add the rules that came with one function to those of the cache."""
@@ -142,10 +145,10 @@ class Writer:
         return [Stored(item.entry_id) if isinstance(item, Entry) else item for item in made]
 
     def _admitted(self, handle: Handle, draft: Draft) -> Entry | Refused:
-        reason = self.refusal(handle, draft)
-        if reason is not None:
-            self._telemetry.refused(reason.split(":")[0])
-            return Refused(reason)
+        refused = self.refusal(handle, draft)
+        if refused is not None:
+            self._telemetry.refused(refused.reason.split(":")[0])
+            return refused
         self._telemetry.stored()
         return self._entry(handle, draft)
 

@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -62,6 +63,20 @@ def wait(event: threading.Event) -> None:
     """Wait for an event, with a deadline."""
     if not event.wait(DEADLINE_SECONDS):
         raise TimeoutError("the event never came")
+
+
+def hold(lock: AbstractContextManager[object], release: threading.Event) -> Future[None]:
+    """Have another thread hold a lock until it is released; return once it is held."""
+    held = threading.Event()
+
+    def work() -> None:
+        with lock:
+            held.set()
+            wait(release)
+
+    future = in_thread(work)
+    wait(held)
+    return future
 
 
 def exit_code(child: int) -> int:

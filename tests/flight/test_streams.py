@@ -14,7 +14,7 @@ import pytest
 from semcache.errors import SemcacheError
 from semcache.stream import Recording, Streams, areplay, replay
 from semcache.value import decode, encode
-from tests.flight.fakes import DEADLINE_SECONDS, exit_code, in_thread, run, until
+from tests.flight.fakes import DEADLINE_SECONDS, exit_code, hold, in_thread, run, until
 
 KEY = b"key"
 CHUNKS = [{"text": "a"}, "", 0, None, [], {"text": "b"}]
@@ -347,15 +347,8 @@ def test_a_child_forgets_the_streams_of_its_parent() -> None:
     streams, source, stored = Streams(), Source(["a", "b"]), Stored()
     reader = streams.follow(KEY, source, stored.append)
     next(reader)
-    held, release = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        with streams._lock:
-            held.set()
-            release.wait(DEADLINE_SECONDS)
-
-    holder = in_thread(hold)
-    assert held.wait(DEADLINE_SECONDS)
+    release = threading.Event()
+    holder = hold(streams._lock, release)
 
     child = os.fork()
     if child == 0:

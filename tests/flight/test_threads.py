@@ -13,7 +13,16 @@ from typing import Any
 import pytest
 
 from semcache.flight import Flights, Landed
-from tests.flight.fakes import DEADLINE_SECONDS, Upstream, exit_code, in_thread, run, until, wait
+from tests.flight.fakes import (
+    DEADLINE_SECONDS,
+    Upstream,
+    exit_code,
+    hold,
+    in_thread,
+    run,
+    until,
+    wait,
+)
 
 KEY = b"key"
 
@@ -267,14 +276,14 @@ def test_a_child_forgets_the_calls_of_its_parent() -> None:
     flights, release = Flights(), threading.Event()
     leader = in_thread(lambda: flights.call(KEY, lambda: after(release, "parent"), keep))
     until(lambda: len(flights) == 1)
-    flights._threads._lock.acquire()
+    holder = hold(flights._threads._lock, release)
 
     child = os.fork()
     if child == 0:
         value = flights.call(KEY, lambda: "child", keep).value
         os._exit(0 if value == "child" and len(flights) == 0 else 1)
-    flights._threads._lock.release()
 
     assert exit_code(child) == 0
     release.set()
+    holder.result(DEADLINE_SECONDS)
     assert leader.result(DEADLINE_SECONDS).value == "parent"

@@ -62,7 +62,8 @@ class Binding:
         depends_on: tags, or a callable that takes the call's arguments and returns tags.
         model: the model, unless the call names one.
         namespace: the tenant, or a callable that takes the call's arguments and returns it.
-        shared: leave the function's own name out of the scope.
+        shared: leave the function's own name out of the scope. Streams and whole answers still
+            never meet.
     """
 
     def __init__(
@@ -84,7 +85,9 @@ class Binding:
         self._depends_on = depends_on if callable(depends_on) else _names("depends_on", depends_on)
         self._model = model
         self._namespace = namespace
-        self._function = None if shared else f"{function.__module__}.{function.__qualname__}"
+        self._function: str | None = f"{function.__module__}.{function.__qualname__}"
+        if shared:
+            self._function = "any stream" if _is_stream(function) else None
         self._declared = frozenset(self._signature.parameters)
         self._open = _open_name(self._signature)
         self._check_names()
@@ -170,6 +173,10 @@ def _ask(option: str, rule: Callable[..., Any], *args: Any, **kwargs: Any) -> An
         return rule(*args, **kwargs)
     except Exception as error:
         raise ValueFormError(f"{option}: {type(error).__name__}: {error}") from error
+
+
+def _is_stream(function: Callable[..., Any]) -> bool:
+    return inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
 
 
 def _follow(path: str, arguments: Mapping[str, Any]) -> object:

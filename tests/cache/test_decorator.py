@@ -454,3 +454,19 @@ def test_a_result_that_cannot_be_stored_is_given_and_not_cached(cache: SemanticC
 
     assert ask("p q r") is not ask("p q r")
     assert len(cache) == 0
+
+
+def test_a_stream_and_a_whole_answer_never_meet_even_when_shared(cache: SemanticCache) -> None:
+    """Two entries, never a broken mix."""
+
+    @cache.cached(model="m", shared=True)
+    def whole(prompt: str) -> str:
+        return "ab"
+
+    @cache.cached(model="m", shared=True)
+    def stream(prompt: str) -> Iterator[str]:
+        yield "a"
+        yield "b"
+
+    assert (whole("p q r"), list(stream("p q r"))) == ("ab", ["a", "b"])
+    assert (whole("p q r"), list(stream("p q r"))) == ("ab", ["a", "b"])

@@ -12,7 +12,9 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import platform
+import random
 import statistics
 import tempfile
 import time
@@ -30,6 +32,12 @@ from semcache import Hit, Miss, SemanticCache
 PROMPT = "How do I reset the password of my account if I lost my phone number??!"
 ANSWER = "x" * 500
 FILLER_ENTRIES = 1000
+WORDS = (
+    "account address balance branch cancel card charge cheque close credit currency debit deposit "
+    "details document exchange fee fund identity interest invoice limit loan merchant mortgage "
+    "number order overdraft parcel password payment phone receipt refund renew salary savings "
+    "statement transfer travel upgrade verify voucher withdraw"
+).split()
 
 
 class Instant:
@@ -40,11 +48,12 @@ class Instant:
     default_threshold = 0.95
 
     def __init__(self) -> None:
-        self._rows: NDArray[np.float32] = np.eye(384, dtype=np.float32)
+        rows = np.random.default_rng(0).standard_normal((16_384, 384)).astype(np.float32)
+        self._rows: NDArray[np.float32] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Give rows that hash spreads over the axes."""
-        return self._rows[[hash(text) % 384 for text in texts]]
+        """Pick a row by the text's hash: unrelated texts are far apart, as real ones are."""
+        return self._rows[[hash(text) % len(self._rows) for text in texts]]
 
 
 def alternate(sides: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
@@ -108,14 +117,14 @@ def miss(rounds: int) -> dict[str, float]:
     """Time a miss with its store, on disk, with an embedder that takes no time."""
     with tempfile.TemporaryDirectory() as folder:
         cache = SemanticCache(f"{folder}/cache", embedder=Instant())
-        asked = iter(range(10**9))
+        words = random.Random(0)
 
         @cache.cached(model="m")
         def ask(prompt: str) -> str:
             return ANSWER
 
         def one() -> None:
-            ask(f"{PROMPT[:-6]}{next(asked):06d} {next(asked) * 7919}")
+            ask(f"How do I {' '.join(words.choices(WORDS, k=8))}?")
 
         decision = ask.lookup(PROMPT)
         assert isinstance(decision, Miss)
@@ -144,8 +153,6 @@ def report(rounds: int) -> dict[str, Any]:
 
 
 def _cores() -> int:
-    import os
-
     return len(os.sched_getaffinity(0))
 
 

@@ -8,6 +8,7 @@ The file is longer than most: it is the public face, one short method for each t
 from __future__ import annotations
 
 import asyncio
+import atexit
 import logging
 import os
 import random
@@ -30,6 +31,7 @@ from semcache.epochs import model_tag, namespace_tag
 from semcache.errors import (
     ArgumentError,
     EmbedderError,
+    SemcacheError,
     StoreError,
     StoreTimeoutError,
     ValueFormError,
@@ -243,9 +245,12 @@ class SemanticCache:
             )
         except ValueFormError as error:
             return Bypass(Reason.OPAQUE, str(error))
-        self._rooms.catch_up()
+        behind = self._rooms.catch_up()
+        if behind is not None:
+            self._telemetry.failed(behind.value)
         own = (namespace_tag(space), model_tag(request.model))
-        return Handle(request, self._rooms.epochs.snapshot((*own, *_tags(depends_on))))
+        epochs = self._rooms.epochs.snapshot((*own, *_tags(depends_on)))
+        return Handle(request, epochs, behind=behind)
 
     def decide(self, handle: Handle, options: Options = PLAIN) -> Decision:
         """Decide on an opened call, keep the canary's share, and count it."""
@@ -625,6 +630,16 @@ def _import_ahead() -> None:
 def _renew_after_fork() -> None:
     for cache in list(_OPEN):
         cache._rooms.after_fork()
+
+
+@atexit.register
+def _close_all() -> None:
+    """Write what is pending when the interpreter ends without a close()."""
+    for cache in list(_OPEN):
+        try:
+            cache.close()
+        except SemcacheError as error:
+            _log.error("semcache: closing at exit: %s", error)
 
 
 os.register_at_fork(after_in_child=_renew_after_fork)

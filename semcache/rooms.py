@@ -19,7 +19,7 @@ from semcache.decision import Reason
 from semcache.embed.batching import Embedded, NoEmbedding, is_loaded
 from semcache.embed.service import EmbeddingService
 from semcache.epochs import Epochs
-from semcache.errors import DimensionError, StoreError
+from semcache.errors import DimensionError, StoreError, StoreTimeoutError
 from semcache.judge.threshold import Threshold
 from semcache.match.projections import Projections
 from semcache.store.disk import DiskStore
@@ -168,15 +168,22 @@ class Rooms:
         self._settle_threshold()
         return made
 
-    def catch_up(self) -> None:
-        """Take over what other processes wrote since the last look-up."""
+    def catch_up(self) -> Reason | None:
+        """Take over what other processes wrote since the last look-up.
+
+        Gives the reason if that cannot be read now: nothing may be served then, since another
+        process may have invalidated it.
+        """
         if self.disk is None or not self.disk.changed():
-            return
+            return None
         try:
             self.store.catch_up(self._take_over)
+        except StoreTimeoutError:
+            return Reason.STORE_TIMEOUT
         except StoreError as error:
-            self.telemetry.failed("reading the journal")
             warn_once(f"the journal could not be read: {error}")
+            return Reason.STORE_FAILED
+        return None
 
     def _take_over(self, changes: Changes) -> None:
         if isinstance(changes, Resync):
@@ -232,8 +239,9 @@ class Rooms:
 
     def delete(self, keys: Sequence[bytes]) -> int:
         """Take entries out of the indexes and the store; says how many there were."""
-        self.projections.remove(keys)
-        return self.store.delete(keys)
+        with self.writer.filling:
+            self.projections.remove(keys)
+            return self.store.delete(keys)
 
     def after_fork(self) -> None:
         """Take fresh locks in a forked child; the store and the embedder see to their own."""

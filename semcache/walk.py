@@ -66,6 +66,8 @@ class Handle:
     vectors: Vectors | None = None
     embedder: str = ""
     perishable: bool = False
+    behind: Reason | None = None
+    """Why what other processes wrote could not be read: nothing may be served then."""
 
 
 @dataclass(slots=True)
@@ -103,6 +105,8 @@ class Walk:
         if aside is not None:
             return aside
         probe = Probe(handle, now, [])
+        if handle.behind is not None:
+            return self._miss(probe, handle.behind)
         if not options.refresh:
             hit = self._exact(probe, options)
             if hit is not None:
@@ -120,6 +124,8 @@ class Walk:
 
     def recheck(self, handle: Handle) -> Decision | None:
         """Ask the exact tier alone, again, for a fresh answer."""
+        if handle.behind is not None:
+            return None
         decision = self._exact(Probe(handle, self.clock(), []), PLAIN)
         return None if isinstance(decision, Hit) and decision.stale else decision
 
@@ -207,7 +213,9 @@ class Walk:
         """Ask the dynamic rules, if there are any, about a request's text."""
         if self.rules is None or request.exact_only is Reason.BLANK_TEXT:
             return None
-        return self.rules.check(request.text, has_history=request.has_history)
+        # A picture beside the text is part of the request: "describe this" is complete with it.
+        complete = request.has_history or request.exact_only is Reason.NOT_TEXT
+        return self.rules.check(request.text, has_history=complete)
 
     def _dead(self, entry: Entry, now: float) -> Reason | None:
         if self.epochs.moved(entry.epochs) is not None:

@@ -91,6 +91,8 @@ class Writer:
     def reset_locks(self) -> None:
         """Take fresh locks and no thread: at birth, and in a forked child."""
         self._lock = threading.Lock()
+        self.filling = threading.Lock()
+        """Held while an entry gets its vector, so that nothing deleted meanwhile comes back."""
         self._backfill = None
 
     def refusal(self, handle: Handle, draft: Draft) -> Refused | None:
@@ -281,10 +283,11 @@ class Writer:
             filled = self._with_vectors(entry, embedded)
             if filled is entry:
                 continue
-            current = self._store.get(entry.key)
-            if current is not None and current.entry_id == entry.entry_id:
-                self._store.put_later(filled)
-                self._projections.add(filled)
+            with self.filling:
+                current = self._store.get(entry.key)
+                if current is not None and current.entry_id == entry.entry_id:
+                    self._store.put_later(filled)
+                    self._projections.add(filled)
 
 
 def _both(first: Callable[[Any], bool], second: Callable[[Any], bool]) -> Callable[[Any], bool]:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from semcache import Hit, Miss, SemanticCache, SemcacheError, Tier
-from semcache.errors import DimensionError, ForeignDirectoryError
+from semcache import Hit, Miss, Reason, SemanticCache, SemcacheError, Tier
+from semcache.errors import DimensionError, ForeignDirectoryError, StoreTimeoutError
 from tests.fakes import Far, Same
 
 QUESTION = "Which tax form do I file in spring?"
@@ -173,3 +173,46 @@ def test_a_damaged_database_is_set_aside_and_the_call_works(
         assert ask(QUESTION) == "answer"
         assert isinstance(ask.lookup(QUESTION), Hit)
     assert sum("set aside" in record.message for record in caplog.records) == 1
+
+
+def test_nothing_is_served_while_the_journal_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process may have invalidated it."""
+    with (
+        SemanticCache(tmp_path / "c", embedder=False) as one,
+        SemanticCache(tmp_path / "c", embedder=False) as two,
+    ):
+        one.put(QUESTION, "A", depends_on=["kb"])
+        assert isinstance(two.lookup(QUESTION), Hit)
+        one.invalidate("kb")
+
+        def busy(_apply: object) -> None:
+            raise StoreTimeoutError("busy")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(two._rooms.store, "catch_up", busy)
+            decision = two.lookup(QUESTION)
+
+        assert isinstance(decision, Miss)
+        assert decision.reason is Reason.STORE_TIMEOUT
+        assert isinstance(two.lookup(QUESTION), Miss)
+
+
+EXITING = """
+import sys
+from semcache import SemanticCache
+cache = SemanticCache(sys.argv[1], embedder=False)
+@cache.cached()
+def ask(prompt):
+    return "answer"
+ask("which tax form do I file in spring?")
+"""
+
+
+def test_an_exit_without_close_loses_nothing(tmp_path: Path) -> None:
+    """What was answered from a call is on disk when the interpreter has ended."""
+    subprocess.run([sys.executable, "-c", EXITING, str(tmp_path / "c")], check=True)
+
+    with SemanticCache(tmp_path / "c", embedder=False) as cache:
+        assert len(cache) == 1

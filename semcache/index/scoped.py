@@ -75,7 +75,9 @@ class ScopedIndex:
         windows = self._windows(vectors)
         self._remove_other(scope, key, windows)
         if windows == 1:
-            self._short.setdefault(scope, FaissIndex(self.dimension)).add(key, vectors[0])
+            if scope not in self._short:
+                self._short[scope] = FaissIndex(self.dimension)
+            self._short[scope].add(key, vectors[0])
         else:
             group = self._long.setdefault(scope, {})
             group.setdefault(windows, WindowIndex(windows, self.dimension)).add(key, vectors)

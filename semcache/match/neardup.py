@@ -8,6 +8,7 @@ holds the lock.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from semcache.text.difference import Difference, compare_tokens, name_levels
@@ -30,6 +31,10 @@ THRESHOLD = 0.6
 NUM_PERM = 128
 # 25 bands of 5 rows. Given outright, so that nothing is optimised when an index is made.
 BANDS, ROWS = 25, 5
+# Texts that share a long template fill one bucket: only so many of them are compared, and only those
+# that differ in few enough words to be slips.
+MOST_CANDIDATES = 128
+MOST_SLIPS = 3
 # Under this many characters one slip sinks any Jaccard share: only equal forms count there.
 SHORTEST_LSH = 30
 
@@ -145,15 +150,24 @@ class NearDuplicates:
             return []
         own = prepared.shingles
         found = []
-        for key in self._lsh.query(prepared.signature):
+        for key in islice(self._lsh.query(prepared.signature), MOST_CANDIDATES):
             other = self._texts[key]
-            if other.canonical == prepared.canonical or len(other.tokens) != len(prepared.tokens):
+            if other.canonical == prepared.canonical or not _differ_little(prepared, other):
                 continue
             difference = Difference(compare_tokens(prepared.tokens, other.tokens))
             score = jaccard(own, other.shingles) if difference.harmless else 0.0
             if score >= THRESHOLD:
                 found.append((key, min(score, 1.0), str(difference)))
         return sorted(found, key=lambda hit: (-hit[1], hit[0]))
+
+
+def _differ_little(left: Prepared, right: Prepared) -> bool:
+    """Say whether a few slips could explain the difference: quick, before anything is typed."""
+    if len(left.tokens) != len(right.tokens):
+        return False
+    pairs = zip(left.tokens, right.tokens, strict=True)
+    differing = (1 for one, other in pairs if one.text != other.text)
+    return sum(islice(differing, MOST_SLIPS + 1)) <= MOST_SLIPS
 
 
 def _prepared(text: str | Prepared) -> Prepared:

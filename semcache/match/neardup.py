@@ -31,7 +31,7 @@ THRESHOLD = 0.6
 NUM_PERM = 128
 # 25 bands of 5 rows. Given outright, so that nothing is optimised when an index is made.
 BANDS, ROWS = 25, 5
-# Texts that share a long template fill one bucket: only so many of them are compared, and only those
+# Texts that share a long template fill one bucket: only so many of them are compared, only those
 # that differ in few enough words to be slips.
 MOST_CANDIDATES = 128
 MOST_SLIPS = 3

@@ -17,6 +17,7 @@ import numpy as np
 
 from semcache.embed.fingerprint import effective_prompt, fingerprint, parameters_digest
 from semcache.embed.pieces import Pieces
+from semcache.embed.threads import calm_threads, threads_for
 from semcache.embed.weights import DEFAULT_MODEL, THRESHOLDS, locate, open_model
 from semcache.errors import ArgumentError, EmbedderError
 from semcache.protocols import Vectors
@@ -193,7 +194,7 @@ class SentenceTransformerEmbedder:
         return pieces
 
     def _encode(self, loaded: _Loaded, texts: list[str]) -> Vectors:
-        with loaded.forward:
+        with loaded.forward, threads_for(len(texts)):
             vectors = loaded.model.encode(
                 texts,
                 prompt=self._prompt,
@@ -241,19 +242,12 @@ def _after_fork() -> None:
     _FORWARD_LOCKS_GUARD = threading.Lock()
     embedders = list(_EMBEDDERS)
     if any(embedder.loaded for embedder in embedders):
-        _calm_threads()
+        calm_threads()
     for embedder in embedders:
         embedder._reset_after_fork()
 
 
 os.register_at_fork(after_in_child=_after_fork)
-
-
-def _calm_threads() -> None:
-    """Keep a forked child to one torch thread: the others of the parent's pool are not there."""
-    import torch
-
-    torch.set_num_threads(1)
 
 
 def _groups(sizes: Sequence[int]) -> list[list[int]]:

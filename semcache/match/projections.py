@@ -39,9 +39,14 @@ class _Place:
 
 
 class Projections:
-    """All indexes of one cache. Look-ups run side by side, a change excludes them."""
+    """All indexes of one cache. Look-ups run side by side, a change excludes them.
 
-    def __init__(self) -> None:
+    A tier that is switched off has no index: nothing is computed for it.
+    """
+
+    def __init__(self, *, near_duplicates: bool = True, semantic: bool = True) -> None:
+        self._has_near = near_duplicates
+        self._has_vectors = semantic
         self._places: dict[bytes, _Place] = {}
         self._near: dict[bytes, NearDuplicates] = {}
         self._vectors: dict[str, ScopedIndex] = {}
@@ -68,20 +73,27 @@ class Projections:
         if entry.exact_only:
             self.remove([entry.key])
             return
+        has_vectors = self._has_vectors and entry.windows > 0
         with self.lock.write():
             self._remove(entry.key)
-            near = self._near.get(entry.scope)
-            if near is None:
-                near = self._near[entry.scope] = NearDuplicates()
-            near.add(entry.key, entry.text if prepared is None else prepared)
-            if entry.windows:
-                vectors = vectors_of(entry)
-                index = self._vectors.get(entry.embedder)
-                if index is None:
-                    index = ScopedIndex(vectors.shape[1])
-                    self._vectors[entry.embedder] = index
-                index.add(entry.scope, entry.key, vectors)
-            self._places[entry.key] = _Place(entry.scope, entry.embedder if entry.windows else "")
+            if self._has_near:
+                self._add_near(entry, prepared)
+            if has_vectors:
+                self._add_vectors(entry)
+            self._places[entry.key] = _Place(entry.scope, entry.embedder if has_vectors else "")
+
+    def _add_near(self, entry: Entry, prepared: Prepared | None) -> None:
+        near = self._near.get(entry.scope)
+        if near is None:
+            near = self._near[entry.scope] = NearDuplicates()
+        near.add(entry.key, entry.text if prepared is None else prepared)
+
+    def _add_vectors(self, entry: Entry) -> None:
+        vectors = vectors_of(entry)
+        index = self._vectors.get(entry.embedder)
+        if index is None:
+            index = self._vectors[entry.embedder] = ScopedIndex(vectors.shape[1])
+        index.add(entry.scope, entry.key, vectors)
 
     def remove(self, keys: Iterable[bytes]) -> None:
         """Forget keys; unknown ones are no error."""

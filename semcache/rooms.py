@@ -80,7 +80,9 @@ class Rooms:
     ) -> None:
         self.config = config
         self.telemetry = Telemetry()
-        self.projections = Projections()
+        self.projections = Projections(
+            near_duplicates=config.near_duplicates, semantic=config.semantic
+        )
         self.embedding = EmbeddingService(
             given.embedder,
             embed_timeout_seconds=config.embed_timeout_seconds,
@@ -123,10 +125,12 @@ class Rooms:
             telemetry=self.telemetry,
             clock=given.clock,
             jitter=given.chance,
+            largest_bytes=config.max_bytes if self.disk is None else config.max_disk_bytes,
         )
         self._settled = config.threshold is not None
         self._settle_threshold()
         self._rebuild()
+        self._has_told = False
 
     def _check_width(self, *, replace_embedder: bool) -> None:
         """Compare the directory's vector width with the embedder's, as far as both are known."""
@@ -155,6 +159,22 @@ class Rooms:
             f"{DEFAULT_THRESHOLD} is used. Measure one on your own prompts and pass threshold=."
         )
 
+    def _tell_of_other_vectors(self) -> None:
+        """Say once that entries of another embedder have no part in the semantic tier."""
+        if self._has_told or not self.embedder_name:
+            return
+        self._has_told = True
+        kept = self.projections.embedders()
+        others = sorted(
+            name for name, count in kept.items() if count and name != self.embedder_name
+        )
+        if others:
+            warn_once(
+                f"{sum(kept[name] for name in others)} entries were embedded by {others}, not by "
+                f"the embedder in use, {self.embedder_name!r}: only the exact and near-duplicate "
+                "tiers serve them until they are stored anew."
+            )
+
     @property
     def embedder_name(self) -> str:
         """The fingerprint of the embedder, empty until it is known."""
@@ -166,6 +186,7 @@ class Rooms:
             return [NoEmbedding(Reason.NO_EMBEDDER, "switched off")] * len(texts)
         made = self.embedding.embed_many(texts) if texts else []
         self._settle_threshold()
+        self._tell_of_other_vectors()
         return made
 
     def catch_up(self) -> Reason | None:

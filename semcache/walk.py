@@ -80,6 +80,8 @@ class Probe:
     nearest: Near | None = None
     vetoed: bool = False
     dead: Reason | None = None
+    buried: set[bytes] = field(default_factory=set)
+    """Keys that an index proposed though nothing can be served from them any more."""
 
 
 @dataclass(slots=True)
@@ -151,12 +153,15 @@ class Walk:
             return self._miss(probe, probe.dead or reason, detail)
         handle = probe.handle
         handle.vectors, handle.embedder = embedded.vectors, embedder
-        found = self.projections.semantic(
-            embedder, handle.request.scope, embedded.vectors, self.config.top_k
+        scope, limit = handle.request.scope, self.config.top_k
+        hit, found = self._search(
+            probe,
+            lambda: self.projections.semantic(embedder, scope, embedded.vectors, limit),
+            self.policy.minimum,
         )
-        return self._offer(probe, found, self.policy.minimum) or self._miss(
-            probe, self._why(probe, found)
-        )
+        if not found:
+            probe.steps.append(_SEMANTIC_NOTHING)
+        return hit or self._miss(probe, self._why(probe, found))
 
     def _stand_aside(self, request: Request, options: Options) -> Bypass | None:
         if options.no_cache:
@@ -245,11 +250,37 @@ class Walk:
             return None
         handle = probe.handle
         handle.prepared = prepare(handle.request.text)
-        found = self.projections.near(handle.request.scope, handle.prepared, self.config.top_k)
+        scope, prepared, limit = handle.request.scope, handle.prepared, self.config.top_k
+        hit, found = self._search(probe, lambda: self.projections.near(scope, prepared, limit), 0.0)
         if not found:
             probe.steps.append(_NEAR_NOTHING)
-            return None
-        return self._offer(probe, found, 0.0)
+        return hit
+
+    def _search(
+        self, probe: Probe, ask: Callable[[], list[Candidate]], minimum: float
+    ) -> tuple[Hit[object] | None, list[Candidate]]:
+        """Offer what an index finds; where the dead took the places, bury them and ask again."""
+        seen: dict[bytes, Candidate] = {}
+        hit = None
+        for _ in range(_MOST_SEARCHES):
+            found = [candidate for candidate in ask() if candidate.key not in seen]
+            seen.update({candidate.key: candidate for candidate in found})
+            hit = self._offer(probe, found, minimum)
+            buried, probe.buried = probe.buried, set()
+            self._bury(buried, probe.now)
+            if hit is not None or not buried:
+                break
+        return hit, list(seen.values())
+
+    def _bury(self, keys: set[bytes], now: float) -> None:
+        """Take the dead out of the indexes; what was stored anew meanwhile goes back in."""
+        if not keys:
+            return
+        self.projections.remove(keys)
+        for key in keys:
+            entry = self.store.get(key)
+            if entry is not None and self._dead(entry, now) is None:
+                self.projections.add(entry)
 
     def _offer(self, probe: Probe, found: list[Candidate], minimum: float) -> Hit[object] | None:
         """Judge candidates, best first, and serve the first that passes."""
@@ -261,8 +292,6 @@ class Walk:
             probe.steps.append(step)
             if near is not None and (probe.nearest is None or near.score > probe.nearest.score):
                 probe.nearest = near
-        if not found:
-            probe.steps.append(_SEMANTIC_NOTHING)
         return None
 
     def _refuse(
@@ -272,9 +301,12 @@ class Walk:
         name, score = candidate.tier.value, candidate.score
         entry = self.store.get(candidate.key)
         if entry is None:
-            self.projections.remove([candidate.key])
+            probe.buried.add(candidate.key)
             return Step(name, Outcome.STALE, score, reason="gone from the store"), None
         dead = self._dead(entry, probe.now)
+        over = entry.expires_at is not None and probe.now >= entry.expires_at
+        if over or dead is Reason.INVALIDATED:
+            probe.buried.add(candidate.key)
         request = probe.handle.request
         if dead is None and (request.key, entry.key) in self.marks:
             dead = Reason.FORGOTTEN
@@ -323,6 +355,8 @@ class Walk:
         return Miss(reason, tuple(probe.steps), probe.nearest, detail, probe.handle)
 
 
+_MOST_SEARCHES = 8
+"""How often one look-up asks an index again; what is dead beyond that waits for the next."""
 _FAILURES = frozenset({Reason.EMBEDDER_FAILED, Reason.EMBEDDER_TIMEOUT})
 _EXACT_NOTHING = Step("exact", Outcome.NOTHING)
 _NEAR_NOTHING = Step("near-duplicate", Outcome.NOTHING)

@@ -73,6 +73,7 @@ class Writer:
         telemetry: Telemetry,
         clock: Callable[[], float],
         jitter: random.Random,
+        largest_bytes: int,
     ) -> None:
         self._config = config
         self._store = store
@@ -84,6 +85,7 @@ class Writer:
         self._telemetry = telemetry
         self._clock = clock
         self._jitter = jitter
+        self._largest_bytes = largest_bytes
         self.reset_locks()
         self._waiting: dict[bytes, str] = {}
         self._backfill: threading.Thread | None = None
@@ -124,6 +126,7 @@ class Writer:
         if isinstance(entry, Refused):
             return entry
         self._store.put_later(entry)
+        self._telemetry.stored()
         self._publish(entry, handle)
         return Stored(entry.entry_id)
 
@@ -140,19 +143,29 @@ class Writer:
         ]
         kept = self._embedded(kept)
         ready = {entry.key: entry for entry, _handle in kept}
-        self._store.put(list(ready.values()))
+        gone = set(self._store.put(list(ready.values())))
         for entry, handle in kept:
-            if ready[entry.key] is entry:
+            if ready[entry.key] is entry and entry.key not in gone:
                 self._publish(entry, handle)
-        return [Stored(item.entry_id) if isinstance(item, Entry) else item for item in made]
+        return [self._outcome(item, gone) for item in made]
+
+    def _outcome(self, item: Entry | Refused, gone: set[bytes]) -> Stored | Refused:
+        if isinstance(item, Refused):
+            return item
+        if item.key in gone:
+            self._telemetry.refused("no room")
+            return Refused("no room: the bounds of the cache pushed it out again")
+        self._telemetry.stored()
+        return Stored(item.entry_id)
 
     def _admitted(self, handle: Handle, draft: Draft) -> Entry | Refused:
-        refused = self.refusal(handle, draft)
-        if refused is not None:
-            self._telemetry.refused(refused.reason.split(":")[0])
-            return refused
-        self._telemetry.stored()
-        return self._entry(handle, draft)
+        made = self.refusal(handle, draft) or self._entry(handle, draft)
+        if isinstance(made, Entry) and made.size_bytes > self._largest_bytes:
+            size, bound = made.size_bytes, self._largest_bytes
+            made = Refused(f"too large: {size:,} bytes, the cache is bounded to {bound:,}")
+        if isinstance(made, Refused):
+            self._telemetry.refused(made.reason.split(":")[0])
+        return made
 
     def _entry(self, handle: Handle, draft: Draft) -> Entry:
         request = handle.request

@@ -396,15 +396,20 @@ class SemanticCache:
         try:
             return self._rooms.writer.commit(miss.handle, make_draft())
         except ValueFormError as error:
-            self._telemetry.refused("the value has no storable form")
-            warn_once(str(error))
-            return Refused(str(error))
+            return self.give_up(miss, str(error))
         except Exception as error:
             self._telemetry.failed("storing an answer")
             _log.exception("semcache: an answer could not be stored; the call is unaffected")
             return Refused(f"{type(error).__name__}: {error}")
         finally:
             self.release(miss)
+
+    def give_up(self, miss: Miss, why: str) -> Refused:
+        """Count an answer that has no storable form, and say so once."""
+        self._telemetry.refused("the value has no storable form")
+        warn_once(why)
+        self.release(miss)
+        return Refused(why)
 
     def release(self, miss: Miss) -> None:
         """End the call of a miss: another caller may refresh a stale answer now."""

@@ -218,6 +218,13 @@ class CachedFunction(Generic[P, R]):
         stored = self.cache.commit(miss, lambda: self._draft(value, seconds, recording))
         return isinstance(stored, Stored) or not stored.private
 
+    def _keep_stream(self, call: Call, miss: Miss, recording: Recording[Any] | None) -> None:
+        """Store what a stream gave; count it if it cannot be stored."""
+        if recording is not None:
+            self._keep(call, miss, None, recording)
+        else:
+            self.cache.give_up(miss, f"a chunk of {self!r} has no storable form: not cached")
+
     def _streams_for(self, call: Call) -> Streams:
         """Give the streams to join: none for a refresh, nor where an answer may prove private."""
         alone = call.options.refresh or not self.cache.config.share_personal

@@ -109,8 +109,8 @@ class StreamFunction(CachedFunction[P, R]):
             return (yield from self._function(*call.args, **call.kwargs))
         streams = self._streams_for(call)
 
-        def keep(recording: Recording[Any]) -> None:
-            self._keep(call, decision, None, recording)
+        def keep(recording: Recording[Any] | None) -> None:
+            self._keep_stream(call, decision, recording)
 
         return (
             yield from streams.follow(call.flight_key, lambda: self._source(call, decision), keep)
@@ -156,8 +156,8 @@ class AsyncStreamFunction(CachedFunction[P, R]):
     def _shared(self, call: Call, miss: Miss) -> AsyncGenerator[Any, None]:
         streams = self._streams_for(call)
 
-        async def keep(recording: Recording[Any]) -> None:
-            await asyncio.to_thread(self._keep, call, miss, None, recording)
+        async def keep(recording: Recording[Any] | None) -> None:
+            await asyncio.to_thread(self._keep_stream, call, miss, recording)
 
         return streams.afollow(call.flight_key, lambda: self._source(call, miss), keep)
 

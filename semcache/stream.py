@@ -80,7 +80,7 @@ class Streams:
         self,
         key: bytes,
         upstream: Callable[[], Iterator[T]],
-        on_complete: Callable[[Recording[T]], None],
+        on_complete: Callable[[Recording[T] | None], None],
     ) -> Generator[T, None, Any]:
         """Read the stream in flight under `key` from its first chunk, or be the first to open it.
 
@@ -89,8 +89,8 @@ class Streams:
         Args:
             key: what makes two streams equal.
             upstream: makes the source; whichever thread needs a chunk advances it.
-            on_complete: stores the recording of a clean end. What it raises counts as raised by
-                the source.
+            on_complete: stores the recording of a clean end; gets None if a chunk has no storable
+                form. What it raises counts as raised by the source.
 
         Raises:
             BaseException: what the source raised.
@@ -115,7 +115,7 @@ class Streams:
         self,
         key: bytes,
         upstream: Callable[[], AsyncIterator[T]],
-        on_complete: Callable[[Recording[T]], Awaitable[None]],
+        on_complete: Callable[[Recording[T] | None], Awaitable[None]],
     ) -> AsyncGenerator[T, None]:
         """Read the stream in flight under `key` from its first chunk, or be the first to open it.
 
@@ -146,7 +146,7 @@ class Streams:
         self,
         key: bytes,
         upstream: Callable[[], Iterator[T]],
-        on_complete: Callable[[Recording[T]], None],
+        on_complete: Callable[[Recording[T] | None], None],
         *,
         alone: bool,
     ) -> tuple[SharedStream[T], bool]:
@@ -167,7 +167,7 @@ class Streams:
         key: bytes,
         loop: asyncio.AbstractEventLoop,
         upstream: Callable[[], AsyncIterator[T]],
-        on_complete: Callable[[Recording[T]], Awaitable[None]],
+        on_complete: Callable[[Recording[T] | None], Awaitable[None]],
         *,
         alone: bool,
     ) -> tuple[SharedAsyncStream[T], bool]:

@@ -25,7 +25,8 @@ class SharedAsyncStream(Generic[T]):
     Args:
         loop: the event loop of the owner and of every reader.
         upstream: makes the source, in the owner's task.
-        on_complete: gets the recording of a clean end, before any reader sees that end.
+        on_complete: gets the recording of a clean end, before any reader sees that end; None if a
+            chunk has no storable form.
         retire: called with the stream when no new reader may join it.
     """
 
@@ -33,7 +34,7 @@ class SharedAsyncStream(Generic[T]):
         self,
         loop: asyncio.AbstractEventLoop,
         upstream: Callable[[], AsyncIterator[T]],
-        on_complete: Callable[[Recording[T]], Awaitable[None]],
+        on_complete: Callable[[Recording[T] | None], Awaitable[None]],
         retire: Callable[[SharedAsyncStream[T]], None],
     ) -> None:
         self.loop = loop
@@ -86,9 +87,7 @@ class SharedAsyncStream(Generic[T]):
             return held(await anext(source))
         except StopAsyncIteration:
             end = Ended(held(None))
-        recording = record(self._chunks, end.returned)
-        if recording is not None:
-            await self._on_complete(recording)
+        await self._on_complete(record(self._chunks, end.returned))
         return end
 
     async def _demand(self) -> None:

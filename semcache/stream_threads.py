@@ -23,14 +23,15 @@ class SharedStream(Generic[T]):
 
     Args:
         upstream: makes the source, when the first chunk is asked for.
-        on_complete: gets the recording of a clean end, before any reader sees that end.
+        on_complete: gets the recording of a clean end, before any reader sees that end; None if a
+            chunk has no storable form.
         retire: called with the stream when no new reader may join it.
     """
 
     def __init__(
         self,
         upstream: Callable[[], Iterator[T]],
-        on_complete: Callable[[Recording[T]], None],
+        on_complete: Callable[[Recording[T] | None], None],
         retire: Callable[[SharedStream[T]], None],
     ) -> None:
         self.readers = 0
@@ -79,9 +80,7 @@ class SharedStream(Generic[T]):
             return held(next(self._source))
         except StopIteration as stop:
             returned = held(stop.value)
-        recording = record(self._chunks, returned)
-        if recording is not None:
-            self._on_complete(recording)
+        self._on_complete(record(self._chunks, returned))
         return Ended(returned)
 
     def _finish(self, end: Ended | Failed | Torn) -> None:

@@ -278,7 +278,7 @@ class Walk:
             return
         self.projections.remove(keys)
         for key in keys:
-            entry = self.store.get(key)
+            entry = self.store.peek(key)
             if entry is not None and self._dead(entry, now) is None:
                 self.projections.add(entry)
 
@@ -287,6 +287,7 @@ class Walk:
         for candidate in found:
             refusal = self._refuse(probe, candidate, minimum)
             if isinstance(refusal, Entry):
+                self.store.get(refusal.key)  # only what is served counts as used
                 return self._serve(probe, refusal, candidate.tier, candidate.score)
             step, near = refusal
             probe.steps.append(step)
@@ -299,7 +300,7 @@ class Walk:
     ) -> Entry | tuple[Step, Near | None]:
         """Give the entry if it may be served, else the step and the near miss that say why not."""
         name, score = candidate.tier.value, candidate.score
-        entry = self.store.get(candidate.key)
+        entry = self.store.peek(candidate.key)
         if entry is None:
             probe.buried.add(candidate.key)
             return Step(name, Outcome.STALE, score, reason="gone from the store"), None

@@ -100,7 +100,7 @@ def test_no_module_imports_the_package_itself(path: Path) -> None:
     """`import semcache` inside the house would load the roof to build the ground."""
     lines = [line for name, line in imports(path) if name == "semcache"]
 
-    assert not lines or module_name(path) == "cli"
+    assert not lines or module_name(path).split(".")[0] == "cli"
 
 
 def test_importing_semcache_loads_nothing_heavy() -> None:

@@ -10,9 +10,11 @@ from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 
 from semcache import Config, SemanticCache
+from semcache.cli.commands import cli
 
 README = Path(__file__).parent.parent / "README.md"
 SHOWN = re.compile(r"<!-- tests/test_readme.py compares.*?-->\n```text\n(.*?)```", re.DOTALL)
+COMMANDS = re.compile(r"compares the commands.*?-->\n```console\n(.*?)```", re.DOTALL)
 VARIES = re.compile(r"\d+ s old, entry [0-9a-f-]+|(?<=score \d\.\d\d)\d\d")
 
 
@@ -45,3 +47,13 @@ def test_the_readmes_decisions_are_what_the_model_gives() -> None:
         printed = "".join(f"{cache.explain(text)}\n" for text in asked)
 
     assert VARIES.sub("", printed) == VARIES.sub("", shown[1])
+
+
+def test_the_readme_lists_every_command() -> None:
+    """The command block names what the program has, no more and no less."""
+    block = COMMANDS.search(README.read_text(encoding="utf-8"))
+    assert block is not None
+
+    listed = re.findall(r"^semcache (\w+)", block[1], re.MULTILINE)
+
+    assert sorted(listed) == sorted(cli.commands)

@@ -126,7 +126,7 @@ class Admission:
     def _empty_reason(self, value: object, chunks: Sequence[object] | None) -> str | None:
         if self.store_empty:
             return None
-        if is_empty(value) or (chunks is not None and is_empty(list(chunks))):
+        if is_empty(value) or (chunks is not None and all(map(is_empty, chunks))):
             return "the answer is empty"
         return None
 

@@ -30,7 +30,8 @@ __all__ = ["Database"]
 T = TypeVar("T")
 
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
-_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+# A row too big to read was never written by us: writes are bounded.
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_TOOBIG})
 _FAULTS = (sqlite3.Error, folder.DamagedDatabaseError)
 _UNREAD = -1
 _REREAD_AFTER_FORK = 1_024

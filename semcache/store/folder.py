@@ -132,8 +132,8 @@ def claim(directory: Path) -> None:
 
 def _check_marker(directory: Path) -> None:
     found = (directory / _MARKER_NAME).read_bytes()[:64]
-    # A process that was killed between creating and writing the marker leaves it empty.
-    if found not in {b"", _MARKER}:
+    # A process that was killed while it wrote the marker leaves a part of it, or nothing.
+    if not _MARKER.startswith(found):
         raise ForeignDirectoryError(
             f"directory={str(directory)!r} was written by another version of semcache "
             f"({found!r}): pass another directory, or use that version"

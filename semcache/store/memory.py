@@ -77,6 +77,12 @@ class MemoryStore:
             self.hits += 1
             return entry
 
+    def peek(self, key: bytes) -> Entry | None:
+        """Return the entry under `key` or None, without a say in what goes next."""
+        with self._lock:
+            entry = self._plain.get(key)
+            return self._pinned.get(key) if entry is None else entry
+
     def put(self, entries: Sequence[Entry]) -> tuple[bytes, ...]:
         """Store `entries`; return the keys dropped to stay within the bounds.
 

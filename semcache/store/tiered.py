@@ -73,9 +73,14 @@ class TieredStore:
             StoreError: neither memory nor queue has it, and the disk failed.
         """
         entry = self._memory.get(key)
-        return self._get_below(key) if entry is None else entry
+        return self._get_below(key, promote=True) if entry is None else entry
 
-    def _get_below(self, key: bytes) -> Entry | None:
+    def peek(self, key: bytes) -> Entry | None:
+        """Return what `get` would, for a candidate that may not be served: nothing moves up."""
+        entry = self._memory.peek(key)
+        return self._get_below(key, promote=False) if entry is None else entry
+
+    def _get_below(self, key: bytes, *, promote: bool) -> Entry | None:
         turn = self._turn
         entry, layer = self._queue.get(key), "queue_hits"
         if entry is None and self._disk is not None:
@@ -83,7 +88,7 @@ class TieredStore:
         with self._queue.lock:
             self._counts["misses" if entry is None else layer] += 1
             # A write or delete since then may have been of this key: what was read may be old.
-            if entry is not None and turn == self._turn:
+            if promote and entry is not None and turn == self._turn:
                 self._memory.put((entry,))
         return entry
 

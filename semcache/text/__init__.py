@@ -1,1 +1,1 @@
-"""Reading a text: levelling its form, fingerprinting it, and finding the facts that decide an answer."""
+"""Reading a text: levelling its form, its fingerprint, and the facts that decide an answer."""

@@ -1,0 +1,232 @@
+"""Raw pieces of an English prompt to tokens: frames, politeness and small words set aside.
+
+Decides what carries the question. Politeness and question frames vanish or become one token, words
+become their keys, small words become tokens of their class.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+
+from semcache.text.facts_frame import Item, items_of, match_phrase, without_frame
+from semcache.text.facts_literal import Reading, literal_token
+from semcache.text.facts_rules import English, Rewrite, english
+from semcache.text.facts_tokens import Piece, Token
+from semcache.text.facts_words import lemma, word_key
+
+__all__ = ["read_english"]
+
+_PERSONS = {"him": "he", "his": "he", "hers": "she", "her": "she", "them": "they", "their": "they"}
+_COST = "cost"  # "how much" asks for it, said or not
+_REACH = 5  # how far a particle may stand behind its verb: "turn the two-step login on"
+_NOT_PARTICIPLE = frozenset(
+    "red bed need speed seed feed hundred then when often even open listen".split()
+)
+
+
+def read_english(pieces: tuple[Piece, ...]) -> Reading:
+    """Read the pieces of an English prompt (or one whose words are best read as English)."""
+    rules = english()
+    items = items_of(pieces, rules)
+    items, asks = without_frame(items, rules)
+    tokens = _tokens(items, rules)
+    if tokens and tokens[0].kind == "question":
+        asks = "open"
+    if not asks and any(token.kind == "question" for token in tokens):
+        asks = "open"
+    asked = next((i for i, token in enumerate(tokens) if token.kind == "question"), len(tokens))
+    tokens = [_in_place(tokens, position, asked) for position in range(len(tokens))]
+    keys = {token.key for token in tokens}
+    if any(token.key == "how much" for token in tokens):
+        tokens = [token for token in tokens if token.key != _COST]
+    passive = tuple(key for key in _passive(items) if key in keys and key != "do")
+    return Reading(tuple(tokens), asks, passive)
+
+
+def _in_place(tokens: list[Token], position: int, asked: int) -> Token:
+    """A token as its place makes it: a later "when" is "if", a last "mean" is a frame.
+
+    `asked` is the place of the first question word.
+    """
+    token = tokens[position]
+    if position <= asked:
+        return token
+    if token.key == "when" and tokens[position - 1].kind != "coordinator":
+        return Token("preposition", "if", token.text)
+    if token.key == "mean" and position == len(tokens) - 1 and _asks_what(tokens):
+        return Token("optional", "explain", token.text)
+    return token
+
+
+def _asks_what(tokens: list[Token]) -> bool:
+    return any(token.key == "what" for token in tokens)
+
+
+def _tokens(items: list[Item], rules: English) -> list[Token]:
+    tokens: list[Token] = []
+    used: set[int] = set()
+    position = 0
+    while position < len(items):
+        if position in used:
+            position += 1
+            continue
+        found = match_phrase(items, position, rules.anywhere) if items[position].norm else None
+        opening = match_phrase(items, position, rules.opening) if position == 0 else None
+        if opening is not None and (found is None or opening[0] > found[0]):
+            found = opening
+        if found is not None:
+            size, becomes = found
+            text = " ".join(item.norm for item in items[position : position + size])
+            tokens.extend(Token(kind, _phrase_key(kind, key), text) for kind, key in becomes)
+            position += size
+            continue
+        tokens.extend(_single(items, position, rules, used))
+        position += 1
+    return tokens
+
+
+def _phrase_key(kind: str, key: str) -> str:
+    return word_key(key) if kind == "word" else key
+
+
+def _single(items: list[Item], position: int, rules: English, used: set[int]) -> list[Token]:
+    item = items[position]
+    if not item.norm:
+        return literal_token(item.piece)
+    named = _cased_key(items, position, rules)
+    if named:
+        return _possessed(item, Token("name", named, item.piece.text))
+    if item.norm in _OPERATORS and _between_numbers(items, position):
+        return [Token("literal", _OPERATORS[item.norm], item.norm)]
+    if item.norm in _DO and _is_main_do(items, position):
+        return [Token("word", "do", item.norm)]
+    if item.norm in rules.classes:
+        return _class_token(items, position, rules.classes[item.norm])
+    if item.norm in ("have", "has", "having") and _is_perfect(items, position):
+        return [Token("tense", "perfect", item.norm)]
+    if item.norm in rules.prefixed:
+        base = word_key(rules.prefixed[item.norm])
+        return [Token("negation", "no", item.norm), Token("word", base, item.norm)]
+    particles = rules.phrasal.get(lemma(item.norm))
+    if particles and (key := _phrasal(items, position, particles, used)):
+        return [Token("word", word_key(key), item.norm)]
+    return _possessed(item, _word_token(item, rules))
+
+
+def _possessed(item: Item, token: Token) -> list[Token]:
+    return [token, Token("possessive", "of", "'s")] if item.possessive else [token]
+
+
+def _word_token(item: Item, rules: English) -> Token:
+    text = item.piece.text
+    kind = "name" if text[0].isupper() and not item.opens else "word"
+    if text.isupper() and len(text) > 1:
+        kind = "name"
+    return Token(kind, _key(item.norm, rules.accented), text)
+
+
+@lru_cache(maxsize=16384)
+def _key(word: str, accented: frozenset[str]) -> str:
+    if not word.isascii() and word not in accented:
+        word = "".join(
+            c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c)
+        )
+    return word_key(word)
+
+
+def _cased_key(items: list[Item], position: int, rules: English) -> str:
+    """Key of a word that is a name when written large ("Polish", "WHO"), else the empty string."""
+    norm, text = items[position].norm, items[position].piece.text
+    after_the = position > 0 and items[position - 1].norm == "the"
+    if norm == "us^" or (norm == "us" and after_the):
+        return "usa"
+    if norm.endswith("^"):
+        return norm
+    is_name = norm in rules.cased and text[0].isupper() and not items[position].opens
+    return f"{norm}^" if is_name else ""
+
+
+_OPERATORS = {"plus": "+", "minus": "-", "times": "*"}
+
+
+def _between_numbers(items: list[Item], position: int) -> bool:
+    around = items[max(0, position - 1) : position + 2]
+    return len(around) == 3 and around[0].piece.kind == around[2].piece.kind == "number"
+
+
+_DO = frozenset("do does did doing done".split())
+_AUXILIARIES = frozenset("do does did can could should would will must may might to".split())
+
+
+def _is_main_do(items: list[Item], position: int) -> bool:
+    """ "What do chromosomes do?": the second "do" is a verb of its own."""
+    norm = items[position].norm
+    if norm in ("doing", "done"):
+        return True
+    before = [item.norm for item in items[max(0, position - 7) : position]]
+    has_auxiliary = any(word in _AUXILIARIES for word in before)
+    is_last = position + 1 == len(items) or items[position + 1].piece.kind == "stop"
+    return has_auxiliary if norm == "do" else is_last and position > 1 and not has_auxiliary
+
+
+def _class_token(items: list[Item], position: int, of: Rewrite) -> list[Token]:
+    kind, key = of
+    word = items[position].norm
+    if kind == "be":
+        return []
+    if kind == "person":
+        key = _PERSONS.get(key, key)
+    if kind == "tense" and key == "past" and word == "had" and not _is_perfect(items, position):
+        return [Token("tense", key, word), Token("word", "have", word)]
+    return [Token(kind, key, word)]
+
+
+def _is_perfect(items: list[Item], position: int) -> bool:
+    return any(_is_participle(item.norm) for item in items[position + 1 : position + 4])
+
+
+@lru_cache(maxsize=16384)
+def _is_participle(word: str) -> bool:
+    if word == "been":
+        return True
+    if word in _NOT_PARTICIPLE or len(word) < 4:
+        return word in ("met", "won", "led", "fed", "cut", "put")
+    irregular = english().irregular
+    if word in irregular and irregular[word] != word:
+        return not word.endswith(("ing", "s"))
+    return word.endswith("ed")
+
+
+_BE = frozenset("is are was were be been being am".split())
+
+
+def _passive(items: list[Item]) -> tuple[str, ...]:
+    """Keys of verbs in the passive: a form of "be" and, close behind it, a participle."""
+    found: list[str] = []
+    for position, item in enumerate(items):
+        if item.norm in _BE:
+            for later in items[position + 1 : position + 7]:
+                if later.norm in _BE or later.piece.kind == "stop":
+                    break
+                if _is_participle(later.norm):
+                    found.append(word_key(later.norm))
+                    break
+    return tuple(found)
+
+
+def _phrasal(
+    items: list[Item], position: int, particles: dict[str, str], used: set[int]
+) -> str | None:
+    for offset in range(1, _REACH + 1):
+        place = position + offset
+        if place >= len(items) or items[place].piece.kind == "stop":
+            return None
+        key = particles.get(items[place].norm)
+        if key is None:
+            continue
+        follows = items[place + 1] if place + 1 < len(items) else None
+        if offset == 1 or follows is None or not follows.norm or follows.norm in english().classes:
+            used.add(place)
+            return key
+    return None

@@ -17,7 +17,7 @@ from semcache.config import USE_DEFAULT, UseDefault
 from semcache.decision import Bypass, Decision, Hit, Miss, Reason, Refused, Stored
 from semcache.errors import ArgumentError, ValueFormError
 from semcache.flight import Flights
-from semcache.stream import Recording, Streams
+from semcache.stream import Raw, Recording, Streams
 from semcache.walk import Handle, Options
 from semcache.writer import Draft
 
@@ -218,12 +218,12 @@ class CachedFunction(Generic[P, R]):
         stored = self.cache.commit(miss, lambda: self._draft(value, seconds, recording))
         return isinstance(stored, Stored) or not stored.private
 
-    def _keep_stream(self, call: Call, miss: Miss, recording: Recording[Any] | None) -> None:
+    def _keep_stream(self, call: Call, miss: Miss, recording: Recording[Any] | Raw) -> None:
         """Store what a stream gave; count it if it cannot be stored."""
-        if recording is not None:
-            self._keep(call, miss, None, recording)
+        if isinstance(recording, Raw):
+            self.cache.give_up(miss, recording.why)
         else:
-            self.cache.give_up(miss, f"a chunk of {self!r} has no storable form: not cached")
+            self._keep(call, miss, None, recording)
 
     def _streams_for(self, call: Call) -> Streams:
         """Give the streams to join: none for a refresh, nor where an answer may prove private."""

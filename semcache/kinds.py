@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 from semcache.cached_function import CachedFunction, Call
 from semcache.decision import Decision, Hit, Miss
 from semcache.flight import running_loop
-from semcache.stream import Recording, areplay, replay
+from semcache.stream import Raw, Recording, areplay, replay
 
 __all__ = ["kind_of"]
 
@@ -109,7 +109,7 @@ class StreamFunction(CachedFunction[P, R]):
             return (yield from self._function(*call.args, **call.kwargs))
         streams = self._streams_for(call)
 
-        def keep(recording: Recording[Any] | None) -> None:
+        def keep(recording: Recording[Any] | Raw) -> None:
             self._keep_stream(call, decision, recording)
 
         return (
@@ -156,7 +156,7 @@ class AsyncStreamFunction(CachedFunction[P, R]):
     def _shared(self, call: Call, miss: Miss) -> AsyncGenerator[Any, None]:
         streams = self._streams_for(call)
 
-        async def keep(recording: Recording[Any] | None) -> None:
+        async def keep(recording: Recording[Any] | Raw) -> None:
             await asyncio.to_thread(self._keep_stream, call, miss, recording)
 
         return streams.afollow(call.flight_key, lambda: self._source(call, miss), keep)

@@ -32,11 +32,20 @@ from functools import partial
 from typing import Any, TypeVar
 
 from semcache.flight_seats import running_loop, within
-from semcache.stream_chunks import Ended, Recording, Restart, areplay, replay, returned_by, take
+from semcache.stream_chunks import (
+    Ended,
+    Raw,
+    Recording,
+    Restart,
+    areplay,
+    replay,
+    returned_by,
+    take,
+)
 from semcache.stream_tasks import SharedAsyncStream
 from semcache.stream_threads import SharedStream
 
-__all__ = ["Recording", "SharedAsyncStream", "SharedStream", "Streams", "areplay", "replay"]
+__all__ = ["Raw", "Recording", "SharedAsyncStream", "SharedStream", "Streams", "areplay", "replay"]
 
 T = TypeVar("T")
 
@@ -80,7 +89,7 @@ class Streams:
         self,
         key: bytes,
         upstream: Callable[[], Iterator[T]],
-        on_complete: Callable[[Recording[T] | None], None],
+        on_complete: Callable[[Recording[T] | Raw], None],
     ) -> Generator[T, None, Any]:
         """Read the stream in flight under `key` from its first chunk, or be the first to open it.
 
@@ -89,7 +98,7 @@ class Streams:
         Args:
             key: what makes two streams equal.
             upstream: makes the source; whichever thread needs a chunk advances it.
-            on_complete: stores the recording of a clean end; gets None if a chunk has no storable
+            on_complete: stores the recording of a clean end, or gets a chunk that has no storable
                 form. What it raises counts as raised by the source.
 
         Raises:
@@ -115,7 +124,7 @@ class Streams:
         self,
         key: bytes,
         upstream: Callable[[], AsyncIterator[T]],
-        on_complete: Callable[[Recording[T] | None], Awaitable[None]],
+        on_complete: Callable[[Recording[T] | Raw], Awaitable[None]],
     ) -> AsyncGenerator[T, None]:
         """Read the stream in flight under `key` from its first chunk, or be the first to open it.
 
@@ -146,7 +155,7 @@ class Streams:
         self,
         key: bytes,
         upstream: Callable[[], Iterator[T]],
-        on_complete: Callable[[Recording[T] | None], None],
+        on_complete: Callable[[Recording[T] | Raw], None],
         *,
         alone: bool,
     ) -> tuple[SharedStream[T], bool]:
@@ -167,7 +176,7 @@ class Streams:
         key: bytes,
         loop: asyncio.AbstractEventLoop,
         upstream: Callable[[], AsyncIterator[T]],
-        on_complete: Callable[[Recording[T] | None], Awaitable[None]],
+        on_complete: Callable[[Recording[T] | Raw], Awaitable[None]],
         *,
         alone: bool,
     ) -> tuple[SharedAsyncStream[T], bool]:

@@ -34,9 +34,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """A chunk without a storable form. A stream that has one is neither stored nor joined."""
+    """A chunk without a storable form, and why. A stream that has one is not stored nor joined."""
 
     value: Any
+    why: str
 
 
 Held: TypeAlias = bytes | Raw
@@ -92,16 +93,18 @@ def held(chunk: object) -> Held:
     """Return the form in which a chunk is kept for its readers."""
     try:
         return encode(chunk)
-    except ValueFormError:
-        return Raw(chunk)
+    except ValueFormError as error:
+        return Raw(chunk, str(error))
 
 
-def record(chunks: Sequence[Held], returned: Held) -> Recording[Any] | None:
-    """Return the recording of a stream, None if a chunk has no storable form."""
-    parts = tuple(chunk for chunk in chunks if isinstance(chunk, bytes))
-    if len(parts) < len(chunks) or isinstance(returned, Raw):
-        return None
-    return Recording(parts, returned)
+def record(chunks: Sequence[Held], returned: Held) -> Recording[Any] | Raw:
+    """Return the recording of a stream, or the first of its chunks without a storable form."""
+    parts = []
+    for chunk in chunks:
+        if isinstance(chunk, Raw):
+            return chunk
+        parts.append(chunk)
+    return returned if isinstance(returned, Raw) else Recording(tuple(parts), returned)
 
 
 def take(step: Step, position: int, *, leads: bool) -> Any:

@@ -25,8 +25,8 @@ class SharedAsyncStream(Generic[T]):
     Args:
         loop: the event loop of the owner and of every reader.
         upstream: makes the source, in the owner's task.
-        on_complete: gets the recording of a clean end, before any reader sees that end; None if a
-            chunk has no storable form.
+        on_complete: gets the recording of a clean end, or a chunk that has no storable form,
+            before any reader sees that end.
         retire: called with the stream when no new reader may join it.
     """
 
@@ -34,7 +34,7 @@ class SharedAsyncStream(Generic[T]):
         self,
         loop: asyncio.AbstractEventLoop,
         upstream: Callable[[], AsyncIterator[T]],
-        on_complete: Callable[[Recording[T] | None], Awaitable[None]],
+        on_complete: Callable[[Recording[T] | Raw], Awaitable[None]],
         retire: Callable[[SharedAsyncStream[T]], None],
     ) -> None:
         self.loop = loop

@@ -23,15 +23,15 @@ class SharedStream(Generic[T]):
 
     Args:
         upstream: makes the source, when the first chunk is asked for.
-        on_complete: gets the recording of a clean end, before any reader sees that end; None if a
-            chunk has no storable form.
+        on_complete: gets the recording of a clean end, or a chunk that has no storable form,
+            before any reader sees that end.
         retire: called with the stream when no new reader may join it.
     """
 
     def __init__(
         self,
         upstream: Callable[[], Iterator[T]],
-        on_complete: Callable[[Recording[T] | None], None],
+        on_complete: Callable[[Recording[T] | Raw], None],
         retire: Callable[[SharedStream[T]], None],
     ) -> None:
         self.readers = 0

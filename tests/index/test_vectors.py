@@ -54,7 +54,6 @@ def test_very_long_and_very_short_rows_keep_their_direction() -> None:
         np.zeros((1, 2, 3)),
         np.array([[object()]]),
     ],
-    ids=str,
 )
 def test_what_is_no_batch_of_finite_numbers_is_refused(values: object) -> None:
     """The error says what came."""

@@ -150,3 +150,12 @@ def test_a_text_serves_itself(text: str) -> None:
 def test_any_two_texts_get_a_verdict(one: str, two: str) -> None:
     """No text breaks a guard, and the sides may change places."""
     assert judge_pair(one, two).outcome == judge_pair(two, one).outcome
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["twenty five hundred and " * 900, "7" * 9000, "百分之" + "一" * 9000, "_" * 9000, "f(" * 4000],
+)
+def test_a_strained_text_gets_a_verdict(text: str) -> None:
+    """Very long numbers and odd runs of signs are compared, not computed."""
+    assert judge_pair(text, f"{text} cats").outcome != "pass"

@@ -42,6 +42,7 @@ from semcache.request import Identity, Messages
 from semcache.rooms import Collaborators, Rooms, warn_once
 from semcache.telemetry import Stats
 from semcache.text.level import level_for_embedding, strip_politeness
+from semcache.text.misspelling import correct
 from semcache.text.normalize import Form
 from semcache.walk import PLAIN, Handle, Options, Probe
 from semcache.writer import Draft
@@ -598,7 +599,7 @@ def _default_admission(config: Config) -> Admission:
 
 
 def _default_core(text: str) -> str:
-    return level_for_embedding(strip_politeness(text))
+    return correct(level_for_embedding(strip_politeness(text)))
 
 
 def _tags(depends_on: Iterable[str]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ Three steps: hide what is only quoted, named or to be worked on; match what is l
 sentence; lift the kinds that the sentence's frame (a how-to, a point in the past, a value that is
 given) takes back. No clock, no log, no model. A long text is judged by its two ends, because a
 request stands at one of them and what lies between is material: this bounds the cost as well.
+Longer than most modules: the lookup by words, the masks and the verdict share one view of the text.
 """
 
 from __future__ import annotations

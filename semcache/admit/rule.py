@@ -3,6 +3,7 @@
 A `Rule` says which wording needs something that a stored answer cannot have; a `Frame` says which
 wording takes that pull away (quoted text, a title, a how-to). Both are plain values. Nothing here
 looks at a prompt; reading the packaged files is the only I/O of the gate and happens once.
+Longer than most modules: five value types, their reader and their stable form go together.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from semcache.text.difference import Difference, compare_tokens, name_levels
-from semcache.text.fold import Token, canonical_tokens, join_tokens
-from semcache.text.misspelling import load_dictionary
+from semcache.text.fold import Kind, Token, canonical_tokens, join_tokens
+from semcache.text.misspelling import load_dictionary, meant
 from semcache.text.normalize import is_blank, normalize
 from semcache.text.shingles import jaccard, shingles, signature
 
@@ -68,9 +68,10 @@ def prepare(text: str) -> Prepared:
         return Prepared(text, (), "", None)
     tokens = canonical_tokens(text)
     canonical = join_tokens(tokens) or normalize(text)
-    is_short = len(canonical) < SHORTEST_LSH
-    found = None if is_short else signature(shingles(canonical, SHINGLE_SIZE), NUM_PERM)
-    return Prepared(text, tokens, canonical, found)
+    if len(canonical) < SHORTEST_LSH:
+        mended = join_tokens(tuple(map(_mended, tokens)))
+        return Prepared(text, tokens, mended or canonical, None)
+    return Prepared(text, tokens, canonical, signature(shingles(canonical, SHINGLE_SIZE), NUM_PERM))
 
 
 def preload() -> None:
@@ -136,10 +137,7 @@ class NearDuplicates:
         if not prepared.canonical or limit < 1:
             return []
         equal = list(self._by_form.get(prepared.canonical, ()))[-limit:][::-1]
-        found = [
-            (key, 1.0, str(Difference(name_levels(prepared.text, self._texts[key].text))))
-            for key in equal
-        ]
+        found = [(key, 1.0, _what_differs(prepared, self._texts[key])) for key in equal]
         if len(found) < limit:
             found += self._slips(prepared)[: limit - len(found)]
         return found
@@ -159,6 +157,18 @@ class NearDuplicates:
             if score >= THRESHOLD:
                 found.append((key, min(score, 1.0), str(difference)))
         return sorted(found, key=lambda hit: (-hit[1], hit[0]))
+
+
+def _mended(token: Token) -> Token:
+    """Mend a plain slip: in a short text it would sink any Jaccard share."""
+    if token.kind not in (Kind.WORD, Kind.NAME):
+        return token
+    return token._replace(text=meant(token.text, is_name=token.kind is Kind.NAME))
+
+
+def _what_differs(left: Prepared, right: Prepared) -> str:
+    changes = compare_tokens(left.tokens, right.tokens) or name_levels(left.text, right.text)
+    return str(Difference(changes))
 
 
 def _differ_little(left: Prepared, right: Prepared) -> bool:

@@ -248,14 +248,17 @@ def chinese() -> Chinese:
     lexicon.update((word, (("word", word),)) for word in table["kept"]["words"].split())
     for name, words in table["canonical"].items():
         lexicon.update((word, _items(name)) for word in words.split())
-    by_length = {"key": len, "reverse": True}
     return Chinese(
-        start=tuple(sorted(table["drop"]["start"].split(), **by_length)),
-        end=tuple(sorted(table["drop"]["end"].split(), **by_length)),
+        start=_longest_first(table["drop"]["start"]),
+        end=_longest_first(table["drop"]["end"]),
         end_alone=frozenset(table["drop"]["end_alone"].split()),
         lexicon=lexicon,
         longest=max(map(len, lexicon)),
     )
+
+
+def _longest_first(words: str) -> tuple[str, ...]:
+    return tuple(sorted(words.split(), key=len, reverse=True))
 
 
 @cache

@@ -8,18 +8,20 @@ word and a product, the same.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib.util import find_spec
 
 from semcache.text.spelling import level_spelling
 
-__all__ = ["is_misspelling", "load_dictionary"]
+__all__ = ["correct", "is_misspelling", "load_dictionary", "meant"]
 
 # How often a word must stand in the dictionary's corpus ("password" 7,868, "from" 5.4 million) to
 # be what a writer meant.
 _COMMON = 1000
 _SHORTEST, _SHORTEST_INNER = 4, 7
+_PLAIN_WORD = re.compile(r"(?<![\w.@/#-])[a-z]{4,}(?![\w@/#(-]|\.\w)")
 _VOWELS = frozenset("aeiou")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -75,6 +77,37 @@ def is_misspelling(one: str, other: str, *, is_name: bool = False) -> bool:
         return _only(word, _swapped(slip) | _redoubled(slip), words)
     is_inner = len(word) >= _SHORTEST_INNER and word in _inner_edits(slip)
     return is_inner and _only(word, frozenset(_all_edits(slip)), words)
+
+
+@lru_cache(maxsize=65_536)
+def meant(word: str, *, is_name: bool = False) -> str:
+    """Return the one common word that a lower-case slip plainly stands for, else the word itself.
+
+    >>> meant("recieve"), meant("receive"), meant("kubectl")
+    ('receive', 'receive', 'kubectl')
+    """
+    words = load_dictionary()
+    if len(word) < _SHORTEST or not (word.isascii() and word.isalpha()) or word in words:
+        return word
+    near = _swapped(word)
+    if not is_name:
+        near |= _redoubled(word)
+        if len(word) >= _SHORTEST_INNER - 1:
+            near |= _inner_edits(word)
+    common = sorted(near & words.keys(), key=words.__getitem__, reverse=True)
+    fits = (other for other in common if is_misspelling(word, other, is_name=is_name))
+    return next(fits, word)
+
+
+def correct(text: str) -> str:
+    """Return a text with its plain slips mended, for a reader that stumbles over them.
+
+    Only lower-case words are touched: names and identifiers are nobody's slips.
+
+    >>> correct("What is the captial of Peru?")
+    'What is the capital of Peru?'
+    """
+    return _PLAIN_WORD.sub(lambda found: meant(found.group()), text)
 
 
 def _is_unknown(slip: str, words: Mapping[str, int]) -> bool:

@@ -160,3 +160,11 @@ def test_random_pairs_around_the_threshold_never_hit_below_it(
             assert hits == []
     assert above > 50
     assert found / above > 0.97
+
+
+def test_a_slip_in_a_short_text_is_found_by_its_mended_form() -> None:
+    """Under 30 characters no share of shingles survives a slip; names are left alone."""
+    index = index_of("how to boil rice")
+
+    assert index.search("how to boil rcie") == [(b"0", 1.0, "misspelling: rcie / rice")]
+    assert index.search("how to boil mice") == []

@@ -37,6 +37,7 @@ from semcache.errors import (
     ValueFormError,
 )
 from semcache.judge.guards import DEFAULT_GUARDS
+from semcache.judge.guards import preload as preload_judge
 from semcache.match.neardup import preload as preload_near_duplicates
 from semcache.request import Identity, Messages
 from semcache.rooms import Collaborators, Rooms, warn_once
@@ -627,10 +628,12 @@ def _sort(identity: Mapping[str, Any]) -> tuple[Options, dict[str, Any]]:
 
 
 def _import_ahead() -> None:
-    """Import the index libraries before the first look-up needs them: they take a second."""
+    """Import libraries and read word lists before the first look-up needs them."""
     import faiss  # noqa: F401  # imported for its effect
 
     preload_near_duplicates()
+    preload_judge()
+    DynamicRules.default().check("How do I start?")
 
 
 def _renew_after_fork() -> None:

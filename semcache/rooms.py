@@ -11,6 +11,7 @@ import os
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
@@ -25,6 +26,7 @@ from semcache.match.projections import Projections
 from semcache.store.disk import DiskStore
 from semcache.store.journal import Change, Changes, Op, Resync
 from semcache.store.memory import MemoryStore
+from semcache.store.patience import patiently
 from semcache.store.tiered import TieredStore
 from semcache.telemetry import Telemetry
 from semcache.walk import Walk
@@ -246,7 +248,7 @@ class Rooms:
         """Move a counter, durably where there is a disk; give its new value."""
         self.catch_up()
         if self.disk is not None:
-            count = self.disk.move_epoch(tag)
+            count = patiently(partial(self.disk.move_epoch, tag))
         else:
             count = self.epochs.snapshot([tag])[tag] + 1
         self.epochs.set(tag, count)
@@ -256,7 +258,7 @@ class Rooms:
         """Never serve this entry to this query again, durably where there is a disk."""
         self.marks.add((query_key, entry_key))
         if self.disk is not None:
-            self.disk.add_mark(query_key, entry_key)
+            patiently(partial(self.disk.add_mark, query_key, entry_key))
 
     def delete(self, keys: Sequence[bytes]) -> int:
         """Take entries out of the indexes and the store; says how many there were."""

@@ -87,7 +87,7 @@ class NearDuplicates:
     >>> index = NearDuplicates()
     >>> index.add(b"1", "How do I reset my password?")
     >>> index.search("how do I reset my passwrod")
-    []
+    [(b'1', 1.0, 'misspelling: passwrod / password')]
     >>> index.search("Please, how do I reset my password?")
     [(b'1', 1.0, 'politeness, decoration or word order; case or punctuation')]
     """

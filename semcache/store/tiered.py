@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from semcache.entry import Entry
 from semcache.errors import StoreError
 from semcache.store.bloom import RotatingBloom
 from semcache.store.disk import Changes, DiskStore, Op, Resync
 from semcache.store.memory import MemoryStore
+from semcache.store.patience import patiently
 from semcache.store.queue import WriteQueue
 
 __all__ = ["TieredStore"]
@@ -116,10 +118,13 @@ class TieredStore:
             with self._queue.lock:
                 gone = self._memory.put(entries)
         else:
-            with self._queue.turn():
-                gone = self._write(self._disk, entries, is_new=True)
+            gone = patiently(partial(self._put, self._disk, entries))
         self._tell(gone)
         return gone
+
+    def _put(self, disk: DiskStore, entries: Sequence[Entry]) -> tuple[bytes, ...]:
+        with self._queue.turn():
+            return self._write(disk, entries, is_new=True)
 
     def put_later(self, entry: Entry) -> None:
         """Store `entry` in memory now and on disk soon. Never raises for the disk's sake.
@@ -148,6 +153,9 @@ class TieredStore:
         if disk is None:
             with self._queue.lock:
                 return self._memory.delete(wanted)
+        return patiently(partial(self._delete, disk, wanted))
+
+    def _delete(self, disk: DiskStore, wanted: set[bytes]) -> int:
         with self._queue.turn():
             with self._queue.lock:
                 queued = wanted & self._queue.keys()

@@ -293,6 +293,8 @@ class Walk:
             probe.steps.append(step)
             if near is not None and (probe.nearest is None or near.score > probe.nearest.score):
                 probe.nearest = near
+            if step.outcome is Outcome.BELOW:
+                break  # so are all that follow
         return None
 
     def _refuse(

@@ -38,6 +38,7 @@ _log = logging.getLogger("semcache")
 
 _SHORTEST_JITTERED_SECONDS = 60.0
 _BACKFILL_BATCH = 32
+_IDLE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +97,8 @@ class Writer:
         self.filling = threading.Lock()
         """Held while an entry gets its vector, so that nothing deleted meanwhile comes back."""
         self._backfill = None
+        self._unsettled = threading.Event()
+        self._settler: threading.Thread | None = None
 
     def refusal(self, handle: Handle, draft: Draft) -> Refused | None:
         """Say why an answer may not be stored, or give None."""
@@ -127,7 +130,9 @@ class Writer:
             return entry
         self._store.put_later(entry)
         self._telemetry.stored()
-        self._publish(entry, handle)
+        self._projections.add_later(entry, handle.prepared)
+        self._settle_soon()
+        self._embed_if_bare(entry)
         return Stored(entry.entry_id)
 
     def put(self, drafts: Sequence[tuple[Handle, Draft]]) -> list[Stored | Refused]:
@@ -146,7 +151,8 @@ class Writer:
         gone = set(self._store.put(list(ready.values())))
         for entry, handle in kept:
             if ready[entry.key] is entry and entry.key not in gone:
-                self._publish(entry, handle)
+                self._projections.add(entry, handle.prepared)
+                self._embed_if_bare(entry)
         return [self._outcome(item, gone) for item in made]
 
     def _outcome(self, item: Entry | Refused, gone: set[bytes]) -> Stored | Refused:
@@ -214,8 +220,25 @@ class Writer:
             seconds *= 1.0 - config.ttl_jitter * self._jitter.random()
         return now + seconds
 
-    def _publish(self, entry: Entry, handle: Handle) -> None:
-        self._projections.add(entry, handle.prepared)
+    def _settle_soon(self) -> None:
+        """Bring the indexes up to date behind the caller, unless a look-up does it first."""
+        self._unsettled.set()
+        if self._settler is None or not self._settler.is_alive():
+            self._settler = threading.Thread(
+                target=self._run_settler, name="semcache-settle", daemon=True
+            )
+            self._settler.start()
+
+    def _run_settler(self) -> None:
+        while self._unsettled.wait(_IDLE_SECONDS):
+            self._unsettled.clear()
+            try:
+                self._projections.settle()
+            except SemcacheError:
+                self._telemetry.failed("indexing an answer")
+                _log.exception("semcache: an answer could not be indexed; it stays exact-only")
+
+    def _embed_if_bare(self, entry: Entry) -> None:
         if self._embedding is not None and not entry.windows and not entry.exact_only:
             self.embed_later([entry])
 

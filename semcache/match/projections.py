@@ -7,6 +7,7 @@ Vectors of different embedders never meet: each fingerprint has its own index.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -50,12 +51,15 @@ class Projections:
         self._places: dict[bytes, _Place] = {}
         self._near: dict[bytes, NearDuplicates] = {}
         self._vectors: dict[str, ScopedIndex] = {}
+        self._pending: deque[tuple[Entry, Prepared | None]] = deque()
         self.lock = ReadWriteLock()
 
     def __len__(self) -> int:
+        self.settle()
         return len(self._places)
 
     def __contains__(self, key: bytes) -> bool:
+        self.settle()
         return key in self._places
 
     @property
@@ -65,22 +69,36 @@ class Projections:
 
     def embedders(self) -> dict[str, int]:
         """Give the number of entries with vectors, by embedder fingerprint."""
+        self.settle()
         with self.lock.read():
             return {name: len(index) for name, index in self._vectors.items()}
 
     def add(self, entry: Entry, prepared: Prepared | None = None) -> None:
         """Make an entry findable; it takes the place of what its key found before."""
+        self.add_later(entry, prepared)
+        self.settle()
+
+    def add_later(self, entry: Entry, prepared: Prepared | None = None) -> None:
+        """Queue an entry: it is found as if it were in, and whoever asks next puts it in."""
+        self._pending.append((entry, prepared))
+
+    def settle(self) -> None:
+        """Put in what is queued, in order."""
+        while self._pending:
+            with self.lock.write():
+                while self._pending:
+                    self._add(*self._pending.popleft())
+
+    def _add(self, entry: Entry, prepared: Prepared | None) -> None:
+        self._remove(entry.key)
         if entry.exact_only:
-            self.remove([entry.key])
             return
         has_vectors = self._has_vectors and entry.windows > 0
-        with self.lock.write():
-            self._remove(entry.key)
-            if self._has_near:
-                self._add_near(entry, prepared)
-            if has_vectors:
-                self._add_vectors(entry)
-            self._places[entry.key] = _Place(entry.scope, entry.embedder if has_vectors else "")
+        if self._has_near:
+            self._add_near(entry, prepared)
+        if has_vectors:
+            self._add_vectors(entry)
+        self._places[entry.key] = _Place(entry.scope, entry.embedder if has_vectors else "")
 
     def _add_near(self, entry: Entry, prepared: Prepared | None) -> None:
         near = self._near.get(entry.scope)
@@ -97,6 +115,7 @@ class Projections:
 
     def remove(self, keys: Iterable[bytes]) -> None:
         """Forget keys; unknown ones are no error."""
+        self.settle()
         with self.lock.write():
             for key in keys:
                 self._remove(key)
@@ -116,12 +135,14 @@ class Projections:
     def clear(self) -> None:
         """Forget everything, before a rebuild."""
         with self.lock.write():
+            self._pending.clear()
             self._places.clear()
             self._near.clear()
             self._vectors.clear()
 
     def near(self, scope: bytes, prepared: Prepared, limit: int) -> list[Candidate]:
         """Give near-duplicates of one scope, best first."""
+        self.settle()
         with self.lock.read():
             index = self._near.get(scope)
             found = [] if index is None else index.search(prepared, limit)
@@ -129,6 +150,7 @@ class Projections:
 
     def semantic(self, embedder: str, scope: bytes, vectors: Vectors, k: int) -> list[Candidate]:
         """Give the nearest entries of one scope by cosine, best first."""
+        self.settle()
         with self.lock.read():
             index = self._vectors.get(embedder)
             found = [] if index is None else index.search(scope, vectors, k)

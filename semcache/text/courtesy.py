@@ -8,6 +8,7 @@ part of a name stays, and what is left is never blank. Longer than most files: i
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 __all__ = ["strip_politeness"]
 
@@ -242,6 +243,7 @@ _CLOSING_REACH = 100
 _LAYERS = 6
 
 
+@lru_cache(maxsize=64)
 def strip_politeness(text: str) -> str:
     """Return `text` without greetings, please, thanks and polite wrappers: the default `core=`.
 

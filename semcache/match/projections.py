@@ -56,16 +56,19 @@ class Projections:
 
     def __len__(self) -> int:
         self.settle()
-        return len(self._places)
+        with self.lock.read():
+            return len(self._places)
 
     def __contains__(self, key: bytes) -> bool:
         self.settle()
-        return key in self._places
+        with self.lock.read():
+            return key in self._places
 
     @property
     def vector_bytes(self) -> int:
         """Memory held by vectors, in bytes."""
-        return sum(index.nbytes for index in self._vectors.values())
+        with self.lock.read():
+            return sum(index.nbytes for index in self._vectors.values())
 
     def embedders(self) -> dict[str, int]:
         """Give the number of entries with vectors, by embedder fingerprint."""

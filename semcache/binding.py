@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Final
 
-from semcache.errors import ArgumentError, ValueFormError
+from semcache.carried import bound_in, closed_over, name_of
+from semcache.errors import ArgumentError
+from semcache.request import ask_rule
 
 __all__ = ["Binding", "Bound", "Switches"]
 
@@ -37,11 +39,8 @@ class Switches:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """One call, read: what to pass on, and what identifies it."""
+    """What identifies one call."""
 
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    switches: Switches
     prompt: Any
     model: Any
     namespace: str | None
@@ -85,7 +84,9 @@ class Binding:
         self._depends_on = depends_on if callable(depends_on) else _names("depends_on", depends_on)
         self._model = model
         self._namespace = namespace
-        self._function: str | None = f"{function.__module__}.{function.__qualname__}"
+        self._carrier = function
+        self._function: str | None = name_of(function)
+        self._closed_over = b"" if shared else closed_over(function)
         if shared:
             self._function = "any stream" if _is_stream(function) else None
         self._declared = frozenset(self._signature.parameters)
@@ -93,24 +94,22 @@ class Binding:
         self._check_names()
 
     def read(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
-        """Read one call.
+        """Read one call; `kwargs` are those that `switches` lets through.
 
         Raises:
             TypeError: the arguments do not fit the function, as it would say itself.
             ValueFormError: a rule of the user's failed on this call.
         """
-        passed, switches = self.switches(kwargs)
-        bound = self._signature.bind(*args, **passed)
+        bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         arguments = dict(bound.arguments)
         if self._open is not None:
-            arguments |= arguments.pop(self._open)
+            # A keyword may bear the name of a positional-only argument: both count.
+            extra = arguments.pop(self._open)
+            arguments |= {f"**{k}" if k in arguments else k: v for k, v in extra.items()}
         prompt = arguments.pop(self._text)
         model = arguments.pop("model", None)
         return Bound(
-            args=args,
-            kwargs=passed,
-            switches=switches,
             prompt=prompt,
             model=self._model if model is None else model,
             namespace=self._tenant(bound),
@@ -129,29 +128,32 @@ class Binding:
         if name in RESERVED:
             return True
         if callable(self._ignore):
-            return bool(_ask("ignore", self._ignore, name))
+            return bool(ask_rule("ignore", self._ignore, name))
         return name in self._ignore
 
     def _whole_scope(self, bound: inspect.BoundArguments, arguments: dict[str, Any]) -> object:
         extra = self._extra_scope(bound, arguments)
+        carried = [part for part in (bound_in(self._carrier), self._closed_over) if part]
+        if carried:
+            return [self._function, extra, carried]
         return extra if self._function is None else [self._function, extra]
 
     def _extra_scope(self, bound: inspect.BoundArguments, arguments: dict[str, Any]) -> object:
         if self._scope is None:
             return None
         if callable(self._scope):
-            return _ask("scope", self._scope, *bound.args, **bound.kwargs)
-        return {path: _ask(path, _follow, path, arguments) for path in self._scope}
+            return ask_rule("scope", self._scope, *bound.args, **bound.kwargs)
+        return {path: ask_rule(path, _follow, path, arguments) for path in self._scope}
 
     def _tenant(self, bound: inspect.BoundArguments) -> str | None:
         if not callable(self._namespace):
             return self._namespace
-        return str(_ask("namespace", self._namespace, *bound.args, **bound.kwargs))
+        return str(ask_rule("namespace", self._namespace, *bound.args, **bound.kwargs))
 
     def _tags(self, bound: inspect.BoundArguments) -> tuple[str, ...]:
         if not callable(self._depends_on):
             return self._depends_on
-        tags = _ask("depends_on", self._depends_on, *bound.args, **bound.kwargs)
+        tags = ask_rule("depends_on", self._depends_on, *bound.args, **bound.kwargs)
         return _names("depends_on", tags)
 
     def _check_names(self) -> None:
@@ -167,14 +169,6 @@ class Binding:
                     raise ArgumentError(option, name, f"the function has no such argument: {known}")
 
 
-def _ask(option: str, rule: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Run a rule of the user's; its failure makes the call a Bypass, never an error."""
-    try:
-        return rule(*args, **kwargs)
-    except Exception as error:
-        raise ValueFormError(f"{option}: {type(error).__name__}: {error}") from error
-
-
 def _is_stream(function: Callable[..., Any]) -> bool:
     return inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
 
@@ -188,6 +182,8 @@ def _follow(path: str, arguments: Mapping[str, Any]) -> object:
 def _names(option: str, names: Iterable[str]) -> tuple[str, ...]:
     if isinstance(names, str):
         raise ArgumentError(option, names, f"pass a list: [{names!r}]")
+    if not isinstance(names, Iterable):
+        raise ArgumentError(option, names, "pass a list of names")
     return tuple(names)
 
 

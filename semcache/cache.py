@@ -7,9 +7,9 @@ The file is longer than most: it is the public face, one short method for each t
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import logging
+import math
 import os
 import random
 import threading
@@ -23,11 +23,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from semcache.admit.dynamic import DynamicRules
 from semcache.admit.response import Admission
+from semcache.aside import run_aside
+from semcache.canonical import plain_text
 from semcache.config import USE_DEFAULT, Config, UseDefault, check_lifetime
 from semcache.decision import Bypass, Decision, Hit, Miss, Near, Reason, Refused, Stored
 from semcache.embed.adapt import as_embedder
 from semcache.embed.batching import NoEmbedding
-from semcache.epochs import model_tag, namespace_tag
+from semcache.epochs import is_reserved, model_tag, namespace_tag
 from semcache.errors import (
     ArgumentError,
     EmbedderError,
@@ -42,8 +44,7 @@ from semcache.match.neardup import preload as preload_near_duplicates
 from semcache.request import Identity, Messages
 from semcache.rooms import Collaborators, Rooms, warn_once
 from semcache.telemetry import Stats
-from semcache.text.level import level_for_embedding, strip_politeness
-from semcache.text.misspelling import correct
+from semcache.text.core import default_core
 from semcache.text.normalize import Form
 from semcache.walk import PLAIN, Handle, Options, Probe
 from semcache.writer import Draft
@@ -120,6 +121,9 @@ class SemanticCache:
         replace_embedder: bool = False,
         seed: int | None = None,
     ) -> None:
+        for name, value in (("clock", clock), ("on_decision", on_decision)):
+            if value is not None and not callable(value):
+                raise ArgumentError(name, value, "pass a callable")
         given: dict[str, Any] = {
             "threshold": threshold,
             "namespace": namespace,
@@ -138,7 +142,7 @@ class SemanticCache:
         self._chance = random.Random(seed)
         self._on_decision = on_decision
         self._identity = Identity(normalize or self.config.normalize, core, view)
-        self._core = core or _default_core
+        self._core = core or default_core
         self._serving: dict[str, tuple[bool, float]] = {}
         self._rooms = Rooms(
             directory,
@@ -191,6 +195,16 @@ class SemanticCache:
             no_cache: stand aside.
             refresh: look nothing up, so that a new answer takes the old one's place.
             params: temperature, tools, response_format, system and so on.
+
+        Raises:
+            ArgumentError: `namespace` is not a text, or is empty.
+
+        >>> cache = SemanticCache(embedder=False)
+        >>> stored = cache.put("How do I cook rice?", "In twice its water.", model="m")
+        >>> cache.lookup("how do I cook rice", model="m").tier.value
+        'near-duplicate'
+        >>> type(cache.lookup("How do I cook rice?", model="another")).__name__
+        'Miss'
         """
         handle = self.open(prompt, model=model, namespace=namespace, scope=scope, params=params)
         if isinstance(handle, Bypass):
@@ -209,7 +223,12 @@ class SemanticCache:
         return handle if isinstance(handle, Bypass) else self.preview(handle, options)
 
     def lookup_many(self, prompts: Iterable[Messages], **identity: Any) -> list[Decision]:
-        """Decide on many prompts of one identity, each in its place, embedded as one batch."""
+        """Decide on many prompts of one identity, each in its place, embedded as one batch.
+
+        >>> cache = SemanticCache(embedder=False)
+        >>> [type(decision).__name__ for decision in cache.lookup_many(["Hi there", "今天几号"])]
+        ['Miss', 'Bypass']
+        """
         options, named = _sort(identity)
         started = time.perf_counter()
         handles = [self.open(prompt, **named) for prompt in prompts]
@@ -225,7 +244,7 @@ class SemanticCache:
 
     async def alookup(self, prompt: Messages, **identity: Any) -> Hit[Any] | Miss | Bypass:
         """Run `lookup` in a thread: same decisions, same scores."""
-        return await asyncio.to_thread(self.lookup, prompt, **identity)
+        return await run_aside(self.lookup, prompt, **identity)
 
     def open(
         self,
@@ -238,15 +257,16 @@ class SemanticCache:
         depends_on: Iterable[str] = (),
     ) -> Handle | Bypass:
         """Read a call's identity, and the epochs it begins under; a Bypass if it has none."""
-        space = self.config.namespace if namespace is None else namespace
-        if not isinstance(space, str) or not space:
-            raise ArgumentError("namespace", namespace, "pass a non-empty string")
+        space = _namespace(self.config.namespace if namespace is None else namespace)
         try:
             request = self._identity.read(
                 prompt, model=model, namespace=space, scope=scope, params=params
             )
         except ValueFormError as error:
             return Bypass(Reason.OPAQUE, str(error))
+        except Exception as error:
+            # An argument's own code ran: a property, a __semcache_key__, a dump.
+            return Bypass(Reason.OPAQUE, f"{type(error).__name__}: {error}")
         behind = self._rooms.catch_up()
         if behind is not None:
             self._telemetry.failed(behind.value)
@@ -277,16 +297,22 @@ class SemanticCache:
         return self._rooms.walk.begin(handle, options)
 
     def _finish_many(self, probes: Sequence[Probe]) -> list[Decision]:
-        wanted = [probe for probe in probes if self._rooms.walk.skips_vector(probe) is None]
-        texts = [self._core(probe.handle.request.text) for probe in wanted]
-        made = iter(self._rooms.embed(texts))
+        wanted = [self._guarded(self._wanted, probe) for probe in probes]
+        made = iter(self._rooms.embed([item for item in wanted if isinstance(item, str)]))
         decisions: list[Decision] = []
-        for probe in probes:
-            skipped = self._rooms.walk.skips_vector(probe)
-            embedded = next(made) if skipped is None else NoEmbedding(skipped)
+        for probe, item in zip(probes, wanted, strict=True):
+            if isinstance(item, Miss):
+                decisions.append(item)
+                continue
+            embedded = next(made) if isinstance(item, str) else item
             name = self._rooms.embedder_name
             decisions.append(self._guarded(self._rooms.walk.finish, probe, embedded, name))
         return decisions
+
+    def _wanted(self, probe: Probe) -> str | NoEmbedding:
+        """Give the text to embed for a probe, or why there is none. `core` may raise anything."""
+        skipped = self._rooms.walk.skips_vector(probe)
+        return self._core(probe.handle.request.text) if skipped is None else NoEmbedding(skipped)
 
     def _guarded(self, step: Callable[..., Any], *args: Any) -> Any:
         """Run a step; a failure of the cache itself is a Miss with a reason, logged and counted."""
@@ -346,14 +372,29 @@ class SemanticCache:
     ) -> Stored | Refused:
         """Store an answer, durably on return, under the same identity keywords as `lookup`.
 
+        Args:
+            prompt: as for `lookup`.
+            value: what a later `Hit` gives a fresh copy of.
+            depends_on: tags; `invalidate` of any of them kills the answer.
+            ttl_seconds: lifetime; left out, the cache's; None is for ever. Kept to the second,
+                while the cache's own gets its jitter.
+            pinned: let bounds push out everything else first.
+            identity: the keywords of `lookup`.
+
+        Returns:
+            Stored, or Refused with the reason: nothing that the gate holds back is stored.
+
         Raises:
+            ArgumentError: a tag or a lifetime that cannot work.
             ValueFormError: the request or the value has no stable form.
             StoreError: the disk could not take it.
+
+        >>> cache = SemanticCache(embedder=False)
+        >>> cache.put("How do I cook rice?", "", depends_on=["kb:kitchen"])
+        Refused(reason='the answer is empty', private=False)
         """
-        pairs = [(prompt, value)]
-        return self.put_many(
-            pairs, depends_on=depends_on, ttl_seconds=ttl_seconds, pinned=pinned, **identity
-        )[0]
+        draft = Draft(value=value, ttl_seconds=check_lifetime(ttl_seconds), source="put")
+        return self._put([(prompt, replace(draft, pinned=pinned))], depends_on, identity)[0]
 
     def put_many(
         self,
@@ -365,26 +406,45 @@ class SemanticCache:
         source: str = "put",
         **identity: Any,
     ) -> list[Stored | Refused]:
-        """Store many answers of one identity in one transaction, embedding them as one batch."""
+        """Store many answers of one identity in one transaction, embedding them as one batch.
+
+        `source` names where they come from, for `purge` and the command line.
+
+        >>> cache = SemanticCache(embedder=False)
+        >>> pairs = [("How do I boil an egg?", "Six minutes."), ("How do I cook rice?", "Twice.")]
+        >>> len(cache.put_many(pairs, source="faq"))
+        2
+        """
         lifetime = check_lifetime(ttl_seconds)
+        made = [
+            (prompt, Draft(value=value, ttl_seconds=lifetime, source=source, pinned=pinned))
+            for prompt, value in pairs
+        ]
+        return self._put(made, depends_on, identity)
+
+    def _put(
+        self,
+        made: Iterable[tuple[Messages, Draft]],
+        depends_on: Iterable[str],
+        identity: Mapping[str, Any],
+    ) -> list[Stored | Refused]:
         options, named = _sort(identity)
         results: list[Stored | Refused | None] = []
         drafts: list[tuple[Handle, Draft]] = []
-        for prompt, value in pairs:
+        for prompt, draft in made:
             handle = self.open(prompt, depends_on=depends_on, **named)
             if isinstance(handle, Bypass):
                 raise ValueFormError(handle.detail)
             refused = self._rooms.walk.refuses(handle, options)
             results.append(Refused(str(refused.detail)) if refused else None)
             if refused is None:
-                draft = Draft(value=value, ttl_seconds=lifetime, source=source, pinned=pinned)
                 drafts.append((handle, draft))
         stored = iter(self._rooms.writer.put(drafts))
         return [next(stored) if result is None else result for result in results]
 
     async def aput(self, prompt: Messages, value: Any, **options: Any) -> Stored | Refused:
         """Run `put` in a thread."""
-        return await asyncio.to_thread(lambda: self.put(prompt, value, **options))
+        return await run_aside(lambda: self.put(prompt, value, **options))
 
     def store(self, handle: Handle, draft: Draft) -> Stored | Refused:
         """Store the answer of an opened call, durably on return. Raises as `put` does."""
@@ -418,8 +478,13 @@ class SemanticCache:
         self._rooms.walk.release(miss.handle.request.key)
 
     def now(self) -> float:
-        """Give the wall clock's time, in seconds."""
-        return self._clock()
+        """Give the wall clock's time, in seconds; NaN from a clock that fails."""
+        try:
+            return self._clock()
+        except Exception:
+            self._telemetry.failed("clock")
+            _log.exception("semcache: the clock failed; the call goes through")
+            return math.nan
 
     def invalidate(
         self, tag: str | None = None, *, model: str | None = None, namespace: str | None = None
@@ -428,6 +493,17 @@ class SemanticCache:
 
         A look-up that begins after this returned sees it, in every process. Calls in flight keep
         their caller's value and leave nothing behind. Returns the counter's new value.
+
+        Raises:
+            ArgumentError: none of the three, or more than one of them.
+            StoreError: the disk could not take it; nothing is invalidated then.
+
+        >>> cache = SemanticCache(embedder=False)
+        >>> stored = cache.put("What is a basic plan?", "One seat.", depends_on=["kb:pricing"])
+        >>> cache.invalidate("kb:pricing")
+        1
+        >>> cache.lookup("What is a basic plan?").reason.value
+        'invalidated'
         """
         given = [name for name in (tag, model, namespace) if name is not None]
         if len(given) != 1:
@@ -435,15 +511,23 @@ class SemanticCache:
         if tag is not None:
             (tag,) = _tags([tag])
         elif model is not None:
+            if not isinstance(model, str):
+                raise ArgumentError("model", model, "pass the model's name")
             tag = model_tag(model)
         else:
-            tag = namespace_tag(str(namespace))
+            tag = namespace_tag(_namespace(namespace))
         return self._rooms.move_epoch(tag)
 
     def forget(self, hit: Hit[Any]) -> bool:
-        """Take one wrong answer out; the same pair of prompts is never served again.
+        """Take one wrong answer out. Says whether it was still there.
 
-        Says whether the entry was still there.
+        If it was found for another prompt than its own, that pair is marked, durably: whatever is
+        stored for the one is never served for the other again.
+
+        >>> cache = SemanticCache(embedder=False)
+        >>> stored = cache.put("How do I cook rice?", "Fry it dry.")
+        >>> cache.forget(cache.lookup("How do I cook rice?"))
+        True
         """
         if not isinstance(hit, Hit):
             raise ArgumentError("hit", hit, "pass the Hit whose value was wrong")
@@ -456,7 +540,12 @@ class SemanticCache:
         return self._rooms.delete([key]) > 0
 
     def remove(self, prompt: Messages, **identity: Any) -> bool:
-        """Take out the answer stored for exactly this request."""
+        """Take out the answer stored for exactly this request; says whether there was one.
+
+        >>> cache = SemanticCache(embedder=False)
+        >>> cache.remove("How do I cook rice?")
+        False
+        """
         _options, named = _sort(identity)
         handle = self.open(prompt, **named)
         return not isinstance(handle, Bypass) and self.discard(handle)
@@ -466,18 +555,37 @@ class SemanticCache:
         return self._rooms.delete([handle.request.key]) > 0
 
     def purge(self, predicate: Callable[[Entry], bool]) -> int:
-        """Take out every entry for which the predicate is true; says how many."""
+        """Take out every entry for which the predicate is true; says how many.
+
+        >>> cache = SemanticCache(embedder=False)
+        >>> stored = cache.put("How do I cook rice?", "In twice its water.")
+        >>> cache.purge(lambda entry: "rice" in entry.text)
+        1
+        """
         return self._rooms.delete([entry.key for entry in self.entries() if predicate(entry)])
 
     def purge_similar(self, prompt: Messages, *, at_least: float, **identity: Any) -> int:
-        """Take out every entry of the prompt's scope with at least this cosine to it."""
+        """Take out every entry of the prompt's scope with at least this cosine to it.
+
+        Says how many. No guard is asked, so what is near in wording only goes as well.
+
+        Raises:
+            ArgumentError: `at_least` is not a share from 0 to 1.
+            EmbedderError: the prompt has no vector.
+        """
+        if not 0 <= at_least <= 1:
+            raise ArgumentError("at_least", at_least, "pass a cosine from 0 to 1, such as 0.9")
         _options, named = _sort(identity)
         handle = self.open(prompt, **named)
         if isinstance(handle, Bypass):
             return 0
         (embedded,) = self._rooms.embed([self._core(handle.request.text)])
         if isinstance(embedded, NoEmbedding):
-            raise EmbedderError(f"similarity is not to be had: {embedded.reason.value}")
+            detail = f" ({embedded.detail})" if embedded.detail else ""
+            raise EmbedderError(
+                f"prompt={handle.request.text[:60]!r} has no vector: {embedded.reason.value}"
+                f"{detail}: call preload() first, or use purge() with a predicate"
+            )
         projections = self._rooms.projections
         found = projections.semantic(
             self._rooms.embedder_name, handle.request.scope, embedded.vectors, len(projections)
@@ -485,8 +593,16 @@ class SemanticCache:
         return self._rooms.delete([item.key for item in found if item.score >= at_least])
 
     def clear(self, namespace: str | None = None) -> int:
-        """Take out every entry of one namespace, the cache's own if left out; leave the others."""
-        space = self.config.namespace if namespace is None else namespace
+        """Take out every entry of one namespace, the cache's own if left out; leave the others.
+
+        Says how many. Calls in flight in that namespace leave nothing behind.
+
+        >>> cache = SemanticCache(embedder=False)
+        >>> stored = cache.put("How do I cook rice?", "In twice its water.", namespace="acme")
+        >>> cache.clear("acme"), cache.clear()
+        (1, 0)
+        """
+        space = _namespace(self.config.namespace if namespace is None else namespace)
         self.invalidate(namespace=space)
         return self.purge(lambda entry: entry.namespace == space)
 
@@ -497,19 +613,39 @@ class SemanticCache:
         enabled: bool | None = None,
         serve_share: float | None = None,
     ) -> None:
-        """Switch a namespace off or on, or serve only a share of its hits, while running."""
-        space = self.config.namespace if namespace is None else namespace
+        """Switch a namespace off or on, or serve only a share of its hits, while running.
+
+        What is left out stays as it was. With `serve_share` below 1 every call is decided; the
+        hits outside the share are counted as misses and called. `Config.enabled` and
+        `Config.serve_share` bound every namespace.
+
+        Raises:
+            ArgumentError: `serve_share` is not a share from 0 to 1.
+
+        >>> cache = SemanticCache(embedder=False)
+        >>> stored = cache.put("How do I cook rice?", "In twice its water.")
+        >>> cache.set_serving(enabled=False)
+        >>> cache.lookup("How do I cook rice?").reason.value
+        'the cache is switched off'
+        """
+        space = _namespace(self.config.namespace if namespace is None else namespace)
         was = self._serving.get(space, _SERVING)
-        if serve_share is not None and not 0 <= serve_share <= 1:
-            raise ArgumentError("serve_share", serve_share, "pass a number from 0 to 1")
+        if serve_share is not None:
+            replace(self.config, serve_share=serve_share)  # raises what a wrong one deserves
         self._serving[space] = (
             was[0] if enabled is None else enabled,
             was[1] if serve_share is None else serve_share,
         )
 
-    def preload(self, timeout: float | None = None) -> bool:
-        """Load the embedder now and embed what waits for it; says whether it is ready."""
-        seconds = self.config.load_timeout_seconds if timeout is None else timeout
+    def preload(self, timeout_seconds: float | None = None) -> bool:
+        """Load the embedder now and embed what waits for it; says whether it is ready.
+
+        Waits `Config.load_timeout_seconds` if no time is given.
+
+        >>> SemanticCache(embedder=False).preload()
+        False
+        """
+        seconds = self.config.load_timeout_seconds if timeout_seconds is None else timeout_seconds
         return self._rooms.embedding.preload(seconds) and self._rooms.writer.drain(seconds)
 
     @property
@@ -518,7 +654,13 @@ class SemanticCache:
         return self._rooms.embedding.state == "ready"
 
     def entries(self) -> Iterator[Entry]:
-        """Give every stored entry, expired and invalidated ones included."""
+        """Give every stored entry, expired and invalidated ones included.
+
+        >>> cache = SemanticCache(embedder=False)
+        >>> stored = cache.put("How do I cook rice?", "In twice its water.")
+        >>> [(entry.text, cache.is_live(entry)) for entry in cache.entries()]
+        [('How do I cook rice?', True)]
+        """
         return iter(self._rooms.store.scan())
 
     def is_live(self, entry: Entry) -> bool:
@@ -529,7 +671,7 @@ class SemanticCache:
         """Give one entry by its id, if it is still that write."""
         try:
             key = bytes.fromhex(entry_id.partition("-")[0])
-        except ValueError as error:
+        except (AttributeError, ValueError) as error:
             raise ArgumentError("entry_id", entry_id, "pass the id that a Hit shows") from error
         entry = self._rooms.store.get(key)
         return entry if entry is not None and entry.entry_id == entry_id else None
@@ -542,7 +684,16 @@ class SemanticCache:
         return len(entries)
 
     def stats(self) -> Stats:
-        """Give counts by tier and reason, latencies, savings, and the figures of the rooms."""
+        """Give counts by tier and reason, latencies, savings, and the figures of the rooms.
+
+        `store` has sizes, hits by layer and the false-positive rate of the filter before the disk:
+        `bloom_rate` as computed, `bloom_observed_rate` as met.
+
+        >>> cache = SemanticCache(embedder=False)
+        >>> missed = cache.lookup("How do I cook rice?")
+        >>> cache.stats().lookups, cache.stats().hit_rate
+        (1, 0.0)
+        """
         rooms = self._rooms
         store = {**rooms.store.stats(), "vector_bytes": rooms.projections.vector_bytes}
         return rooms.telemetry.stats(len(self), store, rooms.embedding.stats())
@@ -553,10 +704,16 @@ class SemanticCache:
     def __bool__(self) -> bool:
         return True
 
-    def flush(self, timeout: float | None = None) -> None:
-        """Return when everything stored so far is embedded and on disk."""
-        self._rooms.writer.drain(timeout)
-        self._rooms.store.flush(timeout)
+    def flush(self, timeout_seconds: float | None = None) -> None:
+        """Return when everything stored so far is embedded, as far as it can be, and on disk.
+
+        Raises:
+            StoreTimeoutError: the disk was not done in time (30 s if none is given).
+            StoreError: the disk failed; what could not be written goes on waiting.
+        """
+        self._rooms.writer.drain(timeout_seconds)
+        self._rooms.projections.settle()
+        self._rooms.store.flush(timeout_seconds)
 
     def close(self) -> None:
         """Write what is pending and let go of the directory. A second call does nothing."""
@@ -576,14 +733,33 @@ class SemanticCache:
     ) -> None:
         self.close()
 
-    def cached(self, **options: Any) -> Decorate:
-        """Decorate a function that calls an LLM; see `semcache.decorator.Decorate`."""
+    def cached(self, *misplaced: object, **options: Any) -> Decorate:
+        """Decorate a function that calls an LLM: plain, coroutine, generator or async generator.
+
+        The options are those of `semcache.decorator.Decorate`: model, namespace, text, scope,
+        ignore, depends_on, ttl_seconds, cache_if, is_complete, cost, dynamic, shared.
+
+        >>> cache = SemanticCache(embedder=False)
+        >>> @cache.cached(model="m", depends_on=["kb:kitchen"])
+        ... def ask(prompt: str) -> str:
+        ...     return prompt.upper()
+        >>> ask("How do I cook rice?"), ask.lookup("How do I cook rice?").tier.value
+        ('HOW DO I COOK RICE?', 'exact')
+        """
+        if misplaced:
+            raise ArgumentError("cached", misplaced[0], "write @cache.cached() with parentheses")
         from semcache.decorator import Decorate
 
         return Decorate(self, **options)
 
 
 _SERVING = (True, 1.0)
+
+
+def _namespace(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise ArgumentError("namespace", value, "pass a non-empty string")
+    return plain_text(value)
 
 
 def _choose_rules(config: Config, rules: DynamicRules | None) -> DynamicRules | None:
@@ -599,16 +775,12 @@ def _default_admission(config: Config) -> Admission:
     )
 
 
-def _default_core(text: str) -> str:
-    return correct(level_for_embedding(strip_politeness(text)))
-
-
 def _tags(depends_on: Iterable[str]) -> tuple[str, ...]:
     if isinstance(depends_on, str):
         raise ArgumentError("depends_on", depends_on, "pass a list of tags, not one string")
     tags = tuple(depends_on)
     for tag in tags:
-        if not isinstance(tag, str) or not tag or tag.startswith("\x00"):
+        if not isinstance(tag, str) or not tag or is_reserved(tag):
             raise ArgumentError("depends_on", tag, "a tag is a non-empty string")
     return tags
 

@@ -7,6 +7,7 @@ It decides nothing: the cache does. What differs between functions, coroutines a
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
@@ -30,6 +31,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S")
 Q = ParamSpec("Q")
+
+_CALLED_ANYWAY = frozenset({Reason.REFRESH, Reason.CANARY})
+"""Misses that a stored answer does not end: the call is made whatever the cache holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +88,8 @@ class CachedFunction(Generic[P, R]):
         flights: tuple[Flights, Streams] | None = None,
     ) -> None:
         functools.update_wrapper(self, function)
+        if receiver:  # so that a bound method's signature has no `self`, and it can be wrapped anew
+            self.__wrapped__ = types.MethodType(function, receiver[0])
         self.cache = cache
         self._function: Callable[..., Any] = function
         self._binding = binding
@@ -118,6 +124,13 @@ class CachedFunction(Generic[P, R]):
             (instance,),
             (self._flights, self._streams),
         )
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Go by name to another process, as a function does; a copy is the function itself."""
+        name: str = self.__dict__["__qualname__"]
+        if self._receiver:
+            return getattr, (self._receiver[0], name.rpartition(".")[2])
+        return name
 
     def __repr__(self) -> str:
         return f"<cached {self._function!r}>"
@@ -172,7 +185,7 @@ class CachedFunction(Generic[P, R]):
         passed, switches = self._binding.switches(kwargs)
         options = Options(switches.no_cache, switches.refresh, self._rules.dynamic)
         try:
-            bound = self._binding.read(args, kwargs)
+            bound = self._binding.read(args, passed)
             handle = self.cache.open(
                 bound.prompt,
                 model=bound.model,
@@ -232,7 +245,7 @@ class CachedFunction(Generic[P, R]):
 
     def _answered(self, call: Call, miss: Miss) -> Hit[Any] | None:
         """Look once more before leading: the answer may have come while this caller queued."""
-        hit = None if miss.reason is Reason.REFRESH else self.cache.recheck(miss)
+        hit = None if miss.reason in _CALLED_ANYWAY else self.cache.recheck(miss)
         call.answered = hit is not None
         call.started = self.cache.now()
         return hit

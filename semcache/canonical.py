@@ -30,7 +30,7 @@ from typing import Any
 
 from semcache.errors import ValueFormError
 
-__all__ = ["DIGEST_BYTES", "SCHEMA_VERSION", "canonical_bytes", "digest"]
+__all__ = ["DIGEST_BYTES", "SCHEMA_VERSION", "canonical_bytes", "digest", "plain_text"]
 
 SCHEMA_VERSION = b"semcache/1"
 """Keys every digest: a change of the rules above is a change of all keys."""
@@ -62,6 +62,11 @@ def canonical_bytes(value: object) -> bytes:
     False
     """
     return _encode(value, ())
+
+
+def plain_text(value: str) -> str:
+    """Give the characters of a text, whatever a subclass of `str` shows instead."""
+    return str.__str__(value)
 
 
 def _frame(tag: bytes, content: bytes) -> bytes:
@@ -142,7 +147,7 @@ def _encode_object(value: object, path: tuple[int, ...]) -> bytes:
         fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
         return _tagged(_class_name(kind), _mapping(fields, path))
     if hasattr(kind, "model_fields") and hasattr(value, "model_dump"):
-        return _tagged(_class_name(kind), _encode(value.model_dump(), path))
+        return _tagged(_class_name(kind), _mapping(_model_fields(value), path))
     if isinstance(value, type) and hasattr(value, "model_json_schema"):
         return _tagged(_class_name(value), _encode(value.model_json_schema(), path))
     name = _stable_name(value)
@@ -153,6 +158,12 @@ def _encode_object(value: object, path: tuple[int, ...]) -> bytes:
     if isinstance(value, types.MethodType):
         return _tagged("method", _encode([value.__func__, value.__self__], path))
     return _instance(value, path)
+
+
+def _model_fields(value: Any) -> dict[str, object]:
+    """Give all fields of a model, those too that it leaves out of its dumps."""
+    fields = {name: getattr(value, name) for name in type(value).model_fields}
+    return {**fields, **(getattr(value, "model_extra", None) or {})}
 
 
 def _array(value: Any, path: tuple[int, ...]) -> bytes:
@@ -212,8 +223,8 @@ def _enum(value: enum.Enum, _path: tuple[int, ...]) -> bytes:
     return _tagged(_class_name(type(value)), _frame(b"s", _text(value.name)))
 
 
-def _plain_subclass(base: type) -> Callable[[Any, tuple[int, ...]], bytes]:
-    return lambda value, path: _encode(base(value), path)
+def _plain_subclass(read: Callable[[Any], object]) -> Callable[[Any, tuple[int, ...]], bytes]:
+    return lambda value, path: _encode(read(value), path)
 
 
 def _by_text(name: str, text: Callable[[Any], str]) -> Callable[[Any, tuple[int, ...]], bytes]:
@@ -222,9 +233,9 @@ def _by_text(name: str, text: Callable[[Any], str]) -> Callable[[Any, tuple[int,
 
 _RARE: tuple[tuple[Any, Callable[[Any, tuple[int, ...]], bytes]], ...] = (
     (enum.Enum, _enum),
-    (str, _plain_subclass(str)),
-    (int, _plain_subclass(int)),
-    (float, _plain_subclass(float)),
+    (str, _plain_subclass(plain_text)),
+    (int, _plain_subclass(int.__index__)),
+    (float, _plain_subclass(float.__float__)),
     (bytes | bytearray | memoryview, _content),
     (Set, _set),
     (dt.datetime, _by_text("datetime", lambda v: f"{v.isoformat()}/{v.fold}/{v.tzinfo}")),

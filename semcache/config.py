@@ -37,6 +37,9 @@ class UseDefault:
 
 USE_DEFAULT: Final = UseDefault()
 
+_LONGEST_WAIT_SECONDS: Final = 1e6
+"""What locks and databases can still count in milliseconds."""
+
 
 def check_ttl(value: float | timedelta | None, argument: str = "ttl_seconds") -> float | None:
     """Give a lifetime in seconds; None is for ever. Zero, negatives and NaN are errors.
@@ -50,9 +53,12 @@ def check_ttl(value: float | timedelta | None, argument: str = "ttl_seconds") ->
         value = value.total_seconds()
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ArgumentError(argument, value, "pass seconds, a timedelta, or None for no expiry")
-    if math.isnan(value) or value <= 0:
+    if value != value or value <= 0:  # noqa: PLR0124  # NaN, also where an int is past a float
         raise ArgumentError(argument, value, "pass more than 0 seconds, or None for no expiry")
-    return None if math.isinf(value) else float(value)
+    try:
+        return None if math.isinf(value) else float(value)
+    except OverflowError as error:
+        raise ArgumentError(argument, value, "pass None for no expiry") from error
 
 
 def check_lifetime(value: float | timedelta | UseDefault | None) -> float | UseDefault | None:
@@ -73,8 +79,9 @@ class Config:
     A threshold given here is a floor under any policy."""
     ttl_seconds: float | None = 3600.0
     ttl_jitter: float = 0.05
-    """Share of a lifetime by which it may end early, drawn per entry, so that entries stored
-    together do not all expire together."""
+    """Share of the cache's own lifetime by which it may end early, drawn per entry, so that entries
+    stored together do not all expire together. A lifetime given at a call is kept, and so is one
+    of less than a minute."""
     max_ttl_seconds: float | None = None
     """Ceiling over every lifetime, also over `ttl_seconds=None` given at a call."""
     stale_seconds: float = 0.0
@@ -91,7 +98,8 @@ class Config:
     semantic: bool = True
     near_duplicates: bool = True
     semantic_max_turns: int | None = None
-    """Conversations with more turns than this are answered by the exact tier only."""
+    """Conversations of more messages than this are not asked of the semantic tier. All messages
+    count, a system prompt and the last one included."""
     cache_sampled: bool = True
     max_temperature: float | None = None
     """Cache only calls at this temperature or below; a call that names none does not qualify."""
@@ -119,7 +127,7 @@ class Config:
             _whole(name, getattr(self, name))
         for name in ("embed_timeout_seconds", "load_timeout_seconds", "store_timeout_seconds"):
             _positive(name, getattr(self, name))
-        if not self.stale_seconds >= 0:
+        if not _is_number(self.stale_seconds) or not self.stale_seconds >= 0:
             raise ArgumentError("stale_seconds", self.stale_seconds, "pass 0 or more seconds")
         if self.normalize not in ("safe", "loose"):
             raise ArgumentError(
@@ -127,10 +135,24 @@ class Config:
             )
         if not isinstance(self.namespace, str) or not self.namespace:
             raise ArgumentError("namespace", self.namespace, "pass a non-empty string")
+        self._check_switches()
+
+    def _check_switches(self) -> None:
+        if self.max_temperature is not None and not _is_number(self.max_temperature):
+            raise ArgumentError("max_temperature", self.max_temperature, "pass a number or None")
+        if self.semantic_max_turns is not None:
+            _whole("semantic_max_turns", self.semantic_max_turns)
+        for field in fields(self):
+            if field.type == "bool" and not isinstance(getattr(self, field.name), bool):
+                raise ArgumentError(field.name, getattr(self, field.name), "pass True or False")
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any], source: str = "settings") -> Config:
-        """Make settings from plain values; an unknown name is an error that lists the known."""
+        """Make settings from plain values; an unknown name is an error that lists the known.
+
+        >>> Config.from_mapping({"threshold": 0.9}) == Config(threshold=0.9)
+        True
+        """
         known = {field.name for field in fields(cls)}
         for name in values:
             if name not in known:
@@ -139,17 +161,30 @@ class Config:
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Config:
-        """Read `[semcache]`, or `[tool.semcache]` of a pyproject.toml, or a flat file."""
+        """Read `[semcache]`, or `[tool.semcache]` of a pyproject.toml, or a flat file.
+
+        Raises:
+            ArgumentError: a name or a value that cannot work.
+            FileFormatError: not a TOML file, or a pyproject.toml without the table.
+        """
         try:
             document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise FileFormatError(f"{path}: not a readable TOML file: {error}") from error
         table = document.get("tool", {}).get("semcache", document.get("semcache", document))
+        if table is document and Path(path).name == "pyproject.toml":
+            raise FileFormatError(f"{path}: there is no table [tool.semcache]: add one")
         return cls.from_mapping(table, str(path))
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Config:
-        """Read SEMCACHE_THRESHOLD, SEMCACHE_TTL_SECONDS and so on; "none" means None."""
+        """Read SEMCACHE_THRESHOLD, SEMCACHE_TTL_SECONDS and so on; "none" means None.
+
+        Raises ArgumentError, which names the variable.
+
+        >>> Config.from_environment({"SEMCACHE_TTL_SECONDS": "none"}).ttl_seconds is None
+        True
+        """
         source = os.environ if environment is None else environment
         hints = get_type_hints(cls)
         values = {
@@ -187,5 +222,11 @@ def _whole(name: str, value: int) -> None:
 
 
 def _positive(name: str, value: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+    if not _is_number(value) or not value > 0:
         raise ArgumentError(name, value, "pass more than 0 seconds")
+    if value > _LONGEST_WAIT_SECONDS:
+        raise ArgumentError(name, value, f"pass at most {_LONGEST_WAIT_SECONDS:,.0f} seconds")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -63,7 +63,7 @@ class Reason(StrEnum):
     NOT_A_QUESTION = "the last message is not a user's text: exact tier only"
     TOO_MANY_TURNS = "more turns than semantic_max_turns"
     UNREADABLE = "the embedder cannot read this text"
-    NO_EMBEDDER = "no embedding model is installed"
+    NO_EMBEDDER = "there is no embedding model"
     LOADING = "the embedding model is still loading"
     EMBEDDER_FAILED = "the embedder failed"
     EMBEDDER_TIMEOUT = "the embedder did not answer in time"
@@ -135,6 +135,9 @@ class Hit(Generic[T]):
     `score` is 1.0 for the exact tier, a Jaccard share for the near-duplicate tier and a cosine for
     the semantic tier: higher is closer. `stale` says that the entry had expired and was served
     inside `stale_seconds`.
+
+    >>> print(Hit("Lima.", 1.0, Tier.EXACT, 12.0, "7f-01"))
+    Hit: exact, score 1.0000, 12 s old, entry 7f-01
     """
 
     value: T
@@ -157,6 +160,10 @@ class Miss:
 
     `handle` is the cache's own: it carries the identity of the call and the epochs as they stood
     when the call began, so that the answer is stored under them.
+
+    >>> print(Miss(Reason.NO_CANDIDATE, steps=(Step("exact", Outcome.NOTHING),)))
+    Miss: no candidate
+      exact          nothing found
     """
 
     reason: Reason
@@ -177,7 +184,11 @@ class Miss:
 
 @dataclass(frozen=True, slots=True)
 class Bypass:
-    """The cache stood aside: nothing was looked up and nothing will be stored."""
+    """The cache stood aside: nothing was looked up and nothing will be stored.
+
+    >>> print(Bypass(Reason.NO_CACHE))
+    Bypass: no_cache was asked for
+    """
 
     reason: Reason
     detail: str = ""

@@ -47,6 +47,10 @@ class Decorate:
         shared: leave the function's name out of the scope, so that answers stored by `put`, by
             `semcache warm` or by other shared functions with equal arguments are served too.
 
+    What is bound into a function (a partial's arguments, a method's object) counts in the scope.
+    So does what it closes over, read when it is decorated, unless that has no stable form or the
+    function is `shared`.
+
     Raises:
         ArgumentError: a name that the function does not have, or a value that cannot work.
     """
@@ -68,6 +72,11 @@ class Decorate:
         dynamic: bool | None = None,
         shared: bool = False,
     ) -> None:
+        for name, rule in (("cache_if", cache_if), ("is_complete", is_complete)):
+            if rule is not None and not callable(rule):
+                raise ArgumentError(name, rule, "pass a callable, or leave it out")
+        if not callable(cost) and not isinstance(cost, int | float):
+            raise ArgumentError("cost", cost, "pass a number, or a callable from value to number")
         self._cache = cache
         self._bind = functools.partial(
             Binding,

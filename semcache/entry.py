@@ -40,8 +40,6 @@ class Entry:
     exact_only: bool = False
     gate: str = ""
     """Fingerprint of the dynamic rules that let the text in; an exact hit need not run them."""
-    core: str = ""
-    """The part of the text that was embedded; empty when it is the text itself."""
     embedder: str = ""
     windows: int = 0
     vectors: bytes = b""

@@ -9,19 +9,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-__all__ = ["Epochs", "model_tag", "namespace_tag"]
+from semcache.canonical import plain_text
+
+__all__ = ["Epochs", "is_reserved", "model_tag", "namespace_tag", "user_tags"]
 
 _RESERVED = "\x00"
 
 
 def namespace_tag(namespace: str) -> str:
     """Name the counter that every entry of a namespace depends on."""
-    return f"{_RESERVED}namespace:{namespace}"
+    return f"{_RESERVED}namespace:{plain_text(namespace)}"
 
 
 def model_tag(model: str | None) -> str:
     """Name the counter that every entry of a model depends on."""
-    return f"{_RESERVED}model:{model}" if model is not None else f"{_RESERVED}no model"
+    return f"{_RESERVED}no model" if model is None else f"{_RESERVED}model:{plain_text(model)}"
+
+
+def is_reserved(tag: str) -> bool:
+    """Say whether a tag is one of ours, which no user may name."""
+    return tag.startswith(_RESERVED)
+
+
+def user_tags(snapshot: Iterable[str]) -> list[str]:
+    """Give the tags that a user named, without those of namespace and model.
+
+    >>> user_tags({namespace_tag("default"): 0, "kb:pricing": 3})
+    ['kb:pricing']
+    """
+    return [tag for tag in snapshot if not is_reserved(tag)]
 
 
 class Epochs:

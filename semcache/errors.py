@@ -11,7 +11,8 @@
     │   ├── CorruptRecordError           a stored record does not match its checksum
     │   └── StoreTimeoutError
     ├── ValueFormError (TypeError)       a value has no stable or storable form
-    └── FileFormatError (ValueError)     an import, warm or data file cannot be read
+    ├── FileFormatError (ValueError)     an import, warm or data file cannot be read
+    └── endpoint.EndpointError           a model behind an address did not answer
 
 Each message names the argument, the value and the remedy. None of them reaches the caller of a
 decorated function: there the cache turns a failure into a Miss or a Bypass and counts it.

@@ -78,11 +78,12 @@ Outcome: TypeAlias = Arrived | Failed | TakeOver
 class ThreadSeat:
     """A thread that waits."""
 
-    __slots__ = ("_gate", "outcome")
+    __slots__ = ("_gate", "outcome", "waits")
     leads = False
 
     def __init__(self) -> None:
         self.outcome: Outcome | None = None
+        self.waits: tuple[object, ...] = ()
         self._gate = threading.Lock()
         self._gate.acquire()
 
@@ -98,12 +99,13 @@ class ThreadSeat:
 class TaskSeat:
     """A task that waits, in whatever loop it runs. The leader has a seat too."""
 
-    __slots__ = ("future", "leads", "loop", "outcome")
+    __slots__ = ("future", "leads", "loop", "outcome", "waits")
 
     def __init__(self, loop: asyncio.AbstractEventLoop, *, leads: bool) -> None:
         self.loop = loop
         self.leads = leads
         self.outcome: Outcome | None = None
+        self.waits: tuple[object, ...] = ()
         self.future: asyncio.Future[None] = loop.create_future()
 
     def take_the_lead(self) -> None:

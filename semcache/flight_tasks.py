@@ -26,6 +26,7 @@ from semcache.flight_seats import (
     tell,
     within,
 )
+from semcache.flight_waits import may_wait, stop_waiting
 
 __all__ = ["TaskFlights"]
 
@@ -79,20 +80,27 @@ class TaskFlights:
         loop = running_loop()
         call = _Call(key, upstream, keep)
         joined = self._join(key, loop)
-        landed = None if joined is None else await self._fly_along(*joined, call)
+        landed = None
+        if joined is not None:
+            try:
+                landed = await self._fly_along(*joined, call)
+            finally:
+                stop_waiting(joined[1].waits, joined[0])
         return landed or Landed((await call.make())[0], led=True)
 
     def _join(self, key: bytes, loop: asyncio.AbstractEventLoop) -> tuple[_Flight, TaskSeat] | None:
         """Return a flight and a seat in it, or None for a caller that is part of that flight."""
         with self._lock:
             flight = self._flights.get(key)
-            if flight is not None and flight in within.get():
-                return None
             # A call whose loop has stopped may never end: nobody new should wait for it.
             leads = flight is None or not flight.loop.is_running()
             if flight is None or leads:
                 flight = self._flights[key] = _Flight(loop)
+            waits = may_wait(flight)
+            if waits is None:
+                return None
             seat = TaskSeat(loop, leads=leads)
+            seat.waits = waits
             flight.seats.append(seat)
             return flight, seat
 

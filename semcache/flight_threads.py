@@ -21,6 +21,7 @@ from semcache.flight_seats import (
     tell,
     within,
 )
+from semcache.flight_waits import may_wait, stop_waiting
 
 __all__ = ["ThreadFlights"]
 
@@ -72,7 +73,10 @@ class ThreadFlights:
             return Landed(call.make()[0], led=True)
         if seat is None:
             return self._lead(flight, call)
-        return self._follow(flight, seat, call)
+        try:
+            return self._follow(flight, seat, call)
+        finally:
+            stop_waiting(seat.waits, flight)
 
     def _join(self, key: bytes) -> tuple[_Flight | None, ThreadSeat | None]:
         """Return the flight and a seat in it; no seat for a leader, no flight for a part of it."""
@@ -81,9 +85,11 @@ class ThreadFlights:
             if flight is None:
                 flight = self._flights[key] = _Flight()
                 return flight, None
-            if flight in within.get():
+            waits = may_wait(flight)
+            if waits is None:
                 return None, None
             seat = ThreadSeat()
+            seat.waits = waits
             flight.seats.append(seat)
             return flight, seat
 

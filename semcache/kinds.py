@@ -5,12 +5,12 @@ The four differ only in the loop around one miss. None of them decides anything.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import aclosing
 from typing import Any, ParamSpec, TypeVar
 
+from semcache.aside import run_aside
 from semcache.cached_function import CachedFunction, Call
 from semcache.decision import Decision, Hit, Miss
 from semcache.flight import running_loop
@@ -65,24 +65,24 @@ class CoroutineFunction(CachedFunction[P, R]):
 
     async def _start_deciding(self, call: Call) -> tuple[Any, Decision]:
         running_loop()
-        decision = await asyncio.to_thread(self._decide, call)
+        decision = await run_aside(self._decide, call)
         if isinstance(decision, Hit):
             return decision.value, decision
         if not isinstance(decision, Miss):
             return await self._function(*call.args, **call.kwargs), decision
         if call.options.refresh:
             value = await self._lead(call, decision)
-            await asyncio.to_thread(self._keep, call, decision, value)
+            await run_aside(self._keep, call, decision, value)
             return value, decision
         landed = await self._flights.acall(
             call.flight_key,
             upstream=lambda: self._lead(call, decision),
-            keep=lambda value: asyncio.to_thread(self._keep, call, decision, value),
+            keep=lambda value: run_aside(self._keep, call, decision, value),
         )
         return landed.value, decision
 
     async def _lead(self, call: Call, miss: Miss) -> Any:
-        hit = await asyncio.to_thread(self._answered, call, miss)
+        hit = await run_aside(self._answered, call, miss)
         if hit is not None:
             return hit.value
         try:
@@ -132,14 +132,14 @@ class AsyncStreamFunction(CachedFunction[P, R]):
 
     async def _start(self, call: Call) -> AsyncGenerator[Any, None]:
         running_loop()
-        decision = await asyncio.to_thread(self._decide, call)
+        decision = await run_aside(self._decide, call)
         async with aclosing(self._chunks(call, decision)) as chunks:
             async for chunk in chunks:
                 yield chunk
 
     async def _start_deciding(self, call: Call) -> tuple[Any, Decision]:
         running_loop()
-        decision = await asyncio.to_thread(self._decide, call)
+        decision = await run_aside(self._decide, call)
         return self._chunks(call, decision), decision
 
     async def _chunks(self, call: Call, decision: Decision) -> AsyncGenerator[Any, None]:
@@ -157,12 +157,12 @@ class AsyncStreamFunction(CachedFunction[P, R]):
         streams = self._streams_for(call)
 
         async def keep(recording: Recording[Any] | Raw) -> None:
-            await asyncio.to_thread(self._keep_stream, call, miss, recording)
+            await run_aside(self._keep_stream, call, miss, recording)
 
         return streams.afollow(call.flight_key, lambda: self._source(call, miss), keep)
 
     async def _source(self, call: Call, miss: Miss) -> AsyncGenerator[Any, None]:
-        hit = await asyncio.to_thread(self._answered, call, miss)
+        hit = await run_aside(self._answered, call, miss)
         if hit is not None:
             source: AsyncGenerator[Any, None] = areplay(payload_of(hit))
         else:

@@ -31,10 +31,11 @@ class Embedder(Protocol):
     """Turns texts into vectors whose inner product says how near their meanings are.
 
     Rows have unit length (a row of zeros is allowed and never matches anything) and a text gives
-    the same row whatever else is in the batch. Four more abilities are looked up by name and may be
-    absent: `unknown(text) -> list[str]`, the words it cannot read; `windows(text) -> list[str]`,
-    pieces that each fit its window and together are the whole text; `default_threshold: float |
-    None`; `load() -> None` with `loaded: bool`, for what is slow to become ready.
+    the same row whatever else is in the batch. Five more abilities are looked up by name and may be
+    absent: `unknown(text) -> list[str]`, the words it cannot read, or `readable(text) -> bool`
+    where it cannot name them; `windows(text) -> list[str]`, pieces that each fit its window and
+    together are the whole text; `default_threshold: float | None`; `load() -> None` with
+    `loaded: bool`, for what is slow to become ready.
     """
 
     @property

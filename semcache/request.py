@@ -15,16 +15,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from semcache.canonical import canonical_bytes, digest
+from semcache.canonical import canonical_bytes, digest, plain_text
 from semcache.decision import Reason
+from semcache.errors import ValueFormError
 from semcache.text.normalize import Form, is_blank, normalize, normalizer_name
 
-__all__ = ["Identity", "Messages", "Request"]
+__all__ = ["Identity", "Messages", "Request", "ask_rule"]
 
 Messages = str | Sequence[Any] | Mapping[str, Any]
 """A prompt, a list of chat messages of any provider's shape, or one message."""
 
 _USER_ROLES: Final = frozenset({"user", "human"})
+_INSTRUCTIONS: Final = frozenset({"system", "developer"})
 _TEXT_PARTS: Final = frozenset({None, "text", "input_text"})
 _CALL_IDS: Final = frozenset({"tool_call_id", "tool_use_id", "call_id", "toolUseId"})
 _NESTED_CALLS: Final = frozenset(
@@ -50,11 +52,8 @@ class Request:
     temperature: float | None = None
     sample: bool = False
     """A sample number was given: each sample is a request of its own, whatever the temperature."""
-
-    @property
-    def has_history(self) -> bool:
-        """Say whether earlier turns are part of the scope."""
-        return self.turns > 1
+    has_history: bool = False
+    """Earlier turns are part of the scope; a system prompt alone is none."""
 
 
 class Identity:
@@ -74,7 +73,8 @@ class Identity:
     ) -> None:
         self._normalize = normalize
         self._view = view
-        names = [None if f is None else normalizer_name(f) for f in (normalize, core, view)]
+        own = {"normalize": normalize, "core": core, "view": view}
+        names = [None if f is None else normalizer_name(f, option) for option, f in own.items()]
         self._names = canonical_bytes(names)
         self._plain_scopes: dict[tuple[str, str | None], bytes] = {}
 
@@ -89,13 +89,19 @@ class Identity:
     ) -> Request:
         """Read one call. Raises ValueFormError when a part of it has no stable form."""
         if self._view is not None:
-            prompt = self._view(prompt)
-        if type(prompt) is str:
+            prompt = ask_rule("view", self._view, prompt)
+        namespace = plain_text(namespace)
+        model = plain_text(model) if isinstance(model, str) else model
+        if isinstance(prompt, str):
             history: list[Any] = []
             text, rest, exact_only = prompt, None, None
         else:
             history, text, rest, exact_only = _split(prompt)
-        text = normalize(text, self._normalize)
+        text = plain_text(text)
+        if not isinstance(self._normalize, str):
+            text = ask_rule("normalize", normalize, text, self._normalize)
+        else:
+            text = normalize(text, self._normalize)
         if exact_only is None and is_blank(text):
             exact_only = Reason.BLANK_TEXT
         scope_digest = self._scope(namespace, model, history, rest, scope, params or {})
@@ -109,6 +115,7 @@ class Identity:
             turns=len(history) + 1,
             temperature=_temperature(params),
             sample="sample" in (params or {}),
+            has_history=any(_role(message) not in _INSTRUCTIONS for message in history),
         )
 
     def _scope(
@@ -137,6 +144,14 @@ class Identity:
         if plain and type(model) in (str, type(None)) and len(self._plain_scopes) < 4096:
             self._plain_scopes[(namespace, model)] = made
         return made
+
+
+def ask_rule(option: str, rule: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Run a rule of the user's: what it raises becomes a ValueFormError that names the option."""
+    try:
+        return rule(*args, **kwargs)
+    except Exception as error:
+        raise ValueFormError(f"{option}: {type(error).__name__}: {error}") from error
 
 
 def _temperature(params: Mapping[str, Any] | None) -> float | None:

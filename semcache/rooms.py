@@ -20,7 +20,7 @@ from semcache.decision import Reason
 from semcache.embed.batching import Embedded, NoEmbedding, is_loaded
 from semcache.embed.service import EmbeddingService
 from semcache.epochs import Epochs
-from semcache.errors import DimensionError, StoreError, StoreTimeoutError
+from semcache.errors import ArgumentError, DimensionError, StoreError, StoreTimeoutError
 from semcache.judge.threshold import Threshold
 from semcache.match.projections import Projections
 from semcache.store.disk import DiskStore
@@ -187,7 +187,10 @@ class Rooms:
         if not self.config.semantic:
             return [NoEmbedding(Reason.NO_EMBEDDER, "switched off")] * len(texts)
         made = self.embedding.embed_many(texts) if texts else []
-        self._settle_threshold()
+        try:
+            self._settle_threshold()
+        except ArgumentError as error:
+            warn_once(f"the embedder's default_threshold: {error}; {DEFAULT_THRESHOLD} is used.")
         self._tell_of_other_vectors()
         return made
 

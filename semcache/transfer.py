@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from semcache.decision import Bypass
 from semcache.entry import Entry
-from semcache.errors import ArgumentError
+from semcache.epochs import user_tags
+from semcache.errors import ArgumentError, ValueFormError
 from semcache.transfer_file import entries, verify, writing
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["ExportReport", "ImportReport", "export_entries", "import_entries"]
 
 _BATCH = 64
-_RESERVED = "\x00"
 
 Progress = Callable[[int], None]
 """Told how many entries are done."""
@@ -115,6 +115,7 @@ def import_entries(
 
     Raises:
         FileFormatError: the file is cut, changed or not an export; names the line.
+        ValueFormError: `view` or `normalize` of the cache failed.
     """
     written_by = verify(path)
     at_home = bool(origin) and written_by == origin
@@ -155,9 +156,10 @@ def _as_of_here(
     cache: SemanticCache, entry: Entry, *, at_home: bool, as_current: bool
 ) -> Entry | None:
     """Give the entry with this cache's counters, or None if it may have been invalidated here."""
-    tags = [tag for tag in entry.epochs if not tag.startswith(_RESERVED)]
+    tags = user_tags(entry.epochs)
     handle = cache.open("", model=entry.model, namespace=entry.namespace, depends_on=tags)
-    assert not isinstance(handle, Bypass), "plain texts have a stable form"
+    if isinstance(handle, Bypass):
+        raise ValueFormError(handle.detail)
     here = {tag: handle.epochs.get(tag, 0) for tag in entry.epochs}
     never_moved = not any(here.values())
     unmoved = at_home and all(here[tag] in (0, count) for tag, count in entry.epochs.items())

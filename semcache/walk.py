@@ -181,8 +181,6 @@ class Walk:
             probe.steps.append(_EXACT_NOTHING)
             return None
         dead = self._dead(entry, probe.now)
-        if dead is None and (request.key, request.key) in self.marks:
-            dead = Reason.FORGOTTEN
         if dead is Reason.EXPIRED and self._lend_stale(entry, probe.now):
             return self._serve(probe, entry, Tier.EXACT, 1.0, stale=True)
         if dead is not None:

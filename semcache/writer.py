@@ -22,7 +22,6 @@ from semcache.decision import Refused, Stored
 from semcache.embed.batching import Embedded, NoEmbedding
 from semcache.embed.service import EmbeddingService
 from semcache.entry import Entry, new_entry_id
-from semcache.errors import SemcacheError
 from semcache.match.projections import Projections, as_bytes
 from semcache.store.tiered import TieredStore
 from semcache.telemetry import Telemetry
@@ -69,7 +68,7 @@ class Writer:
         projections: Projections,
         rules: DynamicRules | None,
         admission: Admission,
-        embedding: EmbeddingService | None,
+        embedding: EmbeddingService,
         core: Callable[[str], str],
         telemetry: Telemetry,
         clock: Callable[[], float],
@@ -234,18 +233,18 @@ class Writer:
             self._unsettled.clear()
             try:
                 self._projections.settle()
-            except SemcacheError:
+            except Exception:  # nobody waits for this thread: it tells, and goes on
                 self._telemetry.failed("indexing an answer")
                 _log.exception("semcache: an answer could not be indexed; it stays exact-only")
 
     def _embed_if_bare(self, entry: Entry) -> None:
-        if self._embedding is not None and not entry.windows and not entry.exact_only:
+        if self._lacks(entry):
             self.embed_later([entry])
 
     def _embedded(self, kept: list[tuple[Entry, Handle]]) -> list[tuple[Entry, Handle]]:
         """Add vectors to entries that lack them, in one batch, if the embedder is ready."""
         lacking = [i for i, (entry, _) in enumerate(kept) if self._lacks(entry)]
-        if not lacking or self._embedding is None:
+        if not lacking:
             return kept
         made = self._embedding.embed_many([self._core(kept[i][0].text) for i in lacking])
         out = list(kept)
@@ -255,7 +254,6 @@ class Writer:
         return out
 
     def _with_vectors(self, entry: Entry, embedded: Embedded) -> Entry:
-        assert self._embedding is not None
         if isinstance(embedded, NoEmbedding):
             return entry
         return replace(
@@ -270,7 +268,6 @@ class Writer:
 
     def embed_later(self, entries: Iterable[Entry]) -> None:
         """Queue entries for embedding once the model is ready; one thread does it."""
-        assert self._embedding is not None
         if self._embedding.state not in ("unloaded", "loading", "ready"):
             return
         with self._lock:
@@ -281,39 +278,46 @@ class Writer:
                 )
                 self._backfill.start()
 
-    def drain(self, timeout: float | None = None) -> bool:
+    def drain(self, timeout_seconds: float | None = None) -> bool:
         """Wait until every queued entry has been embedded or given up; say whether it has."""
         with self._lock:
             thread = self._backfill
         if thread is not None and thread is not threading.current_thread():
-            thread.join(timeout)
+            thread.join(timeout_seconds)
             return not thread.is_alive()
         return True
 
     def _run_backfill(self) -> None:
-        assert self._embedding is not None
         try:
             if not self._embedding.preload(self._config.load_timeout_seconds):
                 return
-            while batch := self._take():
-                self._fill(batch)
-        except SemcacheError:
+            while (batch := self._take()) is not None:
+                if batch:
+                    self._fill(batch)
+        except Exception:  # as above; `core` is the user's and may raise anything
             self._telemetry.failed("embedding for later")
             _log.exception("semcache: stored answers could not be embedded; they stay exact-only")
         finally:
             with self._lock:
-                self._backfill = None
+                if self._backfill is threading.current_thread():
+                    self._backfill = None
 
-    def _take(self) -> list[Entry]:
+    def _take(self) -> list[Entry] | None:
+        """Give those of the next batch that are still stored; None when nothing waits any more.
+
+        The thread steps down under the same lock, so that whoever queues next starts another.
+        """
         with self._lock:
             keys = list(self._waiting.items())[:_BACKFILL_BATCH]
+            if not keys:
+                self._backfill = None
+                return None
             for key, _ in keys:
                 del self._waiting[key]
         found = ((self._store.get(key), entry_id) for key, entry_id in keys)
         return [entry for entry, entry_id in found if entry and entry.entry_id == entry_id]
 
     def _fill(self, entries: list[Entry]) -> None:
-        assert self._embedding is not None
         made = self._embedding.embed_many([self._core(entry.text) for entry in entries])
         for entry, embedded in zip(entries, made, strict=True):
             filled = self._with_vectors(entry, embedded)

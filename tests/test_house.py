@@ -26,7 +26,7 @@ LONGEST = 400
 # decision is words only, so it lies on the ground where a request may name its reasons.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("cli", "demo", "warm", "transfer", "endpoint", "adapters", "server"),
-    ("evaluate", "decorator", "kinds", "cached_function", "binding", "prefix"),
+    ("evaluate", "decorator", "kinds", "cached_function", "binding", "carried", "prefix"),
     ("cache",),
     ("rooms",),
     ("writer",),
@@ -36,7 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("admit", "protocols", "vectors"),
     ("entry", "value"),
     ("request",),
-    ("text", "prefix.chain", "errors", "config", "canonical", "decision", "data"),
+    ("text", "prefix.chain", "errors", "config", "canonical", "decision", "data", "aside"),
 )
 # cache.cached() is the door to the decorator: the one import that points up, made when it is used.
 DOORS = {("cache", "semcache.decorator")}

@@ -150,7 +150,14 @@ class DynamicRules:
         return DynamicRules((*self._rules, *more), self._book)
 
     def without(self, *names: str) -> DynamicRules:
-        """Return these rules less those named; a kind's value takes all of that kind."""
+        """Return these rules less those named; a kind's value takes all of that kind.
+
+        Raises ArgumentError for a name that no rule or kind has.
+
+        >>> dry = DynamicRules.default().without("weather")
+        >>> dry.check("How is the weather in Oslo?") is None
+        True
+        """
         known = {rule.name for rule in self._rules} | {rule.kind.value for rule in self._rules}
         for name in names:
             if name not in known:

@@ -23,6 +23,7 @@ from semcache.cli.group import (
 from semcache.cli.progress import progress
 from semcache.decision import Bypass, Decision, Hit, Miss, Reason
 from semcache.entry import Entry
+from semcache.epochs import user_tags
 from semcache.errors import ArgumentError
 
 __all__ = ["inspect", "invalidate", "lookup", "stats"]
@@ -163,7 +164,7 @@ def _list_entries(cache: SemanticCache, entries: list[Entry]) -> None:
             show.expiry(cache, entry) + (", pinned" if entry.pinned else ""),
             entry.namespace,
             entry.model or "",
-            ", ".join(show.tags(entry)),
+            ", ".join(user_tags(entry.epochs)),
             " ".join(entry.text.split())[:_SHOWN_CHARACTERS],
         ]
         for entry in entries

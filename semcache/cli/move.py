@@ -1,4 +1,4 @@
-"""The export and import commands."""
+"""The export and import commands: they name the directory and report what `transfer` decided."""
 
 from __future__ import annotations
 

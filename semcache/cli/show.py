@@ -19,6 +19,7 @@ from rich.text import Text
 
 from semcache.decision import Bypass, Decision, Hit, Miss
 from semcache.entry import Entry
+from semcache.epochs import user_tags
 from semcache.value import decode
 
 if TYPE_CHECKING:
@@ -36,10 +37,8 @@ __all__ = [
     "plain",
     "print_table",
     "state",
-    "tags",
 ]
 
-_RESERVED = "\x00"
 _UNITS = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
@@ -119,7 +118,7 @@ def entry_data(cache: SemanticCache, entry: Entry, *, full: bool = False) -> dic
         "text": entry.text,
         "namespace": entry.namespace,
         "model": entry.model,
-        "tags": tags(entry),
+        "tags": user_tags(entry.epochs),
         "age_seconds": cache.now() - entry.created_at,
         "created_at": entry.created_at,
         "expires_at": entry.expires_at,
@@ -139,11 +138,6 @@ def entry_data(cache: SemanticCache, entry: Entry, *, full: bool = False) -> dic
             "saved_cost": entry.saved_cost,
         }
     return data
-
-
-def tags(entry: Entry) -> list[str]:
-    """Give the tags that an entry was stored with."""
-    return [tag for tag in entry.epochs if not tag.startswith(_RESERVED)]
 
 
 def state(cache: SemanticCache, entry: Entry) -> str:

@@ -20,14 +20,14 @@ from semcache.endpoint import Endpoint
 
 __all__ = ["demo", "print_demo"]
 
-_LENGTH, _LIVE_LENGTH = 1500, 40
+_LENGTH, _LIVE_LENGTH = 1000, 40
 """On two cores 1,500 requests twice, 7 s of loading included, take some 40 s."""
 
 _WIDTH, _HEIGHT = 72, 10
 
 
 @cli.command()
-@click.option("--length", type=click.IntRange(1), help="Requests; else 1500, or 40 with --live.")
+@click.option("--length", type=click.IntRange(1), help="Requests; else 1000, or 40 with --live.")
 @click.option("--seed", type=int, default=7, show_default=True)
 @click.option("--exponent", type=float, default=0.8, show_default=True, help="Zipf's exponent.")
 @click.option("--price", type=float, default=0.002, show_default=True, help="Assumed, $ a call.")

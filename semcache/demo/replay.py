@@ -160,6 +160,7 @@ def replay(
         answer, decision = ask.decide(question.text)
         seconds = time.perf_counter() - began - (tally.upstream_seconds - before)
         tally.count(question, answer, decision, seconds)
+        cache.flush()  # what the cache does behind its caller has a real model's time to be done
         if on_progress is not None:
             on_progress(len(tally.ends))
     return _result(tally, cache, cost_per_call)

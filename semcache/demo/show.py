@@ -41,7 +41,7 @@ class Settings:
     on its simulated clock, `cost_per_call` is an assumed price in dollars.
     """
 
-    length: int = 1500
+    length: int = 1000
     exponent: float = 0.8
     seed: int = 7
     model_seconds: float = 0.45

@@ -256,7 +256,7 @@ class EmbeddingService:
     def _log_once(self, kind: str, message: str) -> None:
         if kind not in self._logged:
             self._logged.add(kind)
-            _log.warning(message)
+            _log.warning("semcache: %s", message)
 
     def _reset_after_fork(self) -> None:
         if self._stop is not None:

@@ -15,16 +15,15 @@ from semcache.judge.guards_meaning import (
     check_antonyms,
     check_modality,
     check_negation,
-    check_persons,
     check_quantifiers,
     check_question,
-    check_reference,
     check_tense,
     differing,
     quote,
     texts,
 )
 from semcache.judge.guards_order import marker_conflict, roles_kept
+from semcache.judge.guards_pointing import check_persons, check_reference
 from semcache.judge.guards_spelling import load_dictionary
 from semcache.text.facts import Facts, read
 

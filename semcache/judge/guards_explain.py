@@ -88,6 +88,25 @@ def _explain_what(pair: Pair) -> None:
                 pair.drop(places, place)
 
 
+_WISH = re.compile(
+    r"\W*(?:i(?:'d| would) like|i (?:just |really )?(?:want|need)|i(?:'m| am) (?:trying|looking)|"
+    r"need|want) to (?!know|ask|understand)|(?:please )?help me\b",
+    re.IGNORECASE,
+)
+
+
+def _explain_wish(pair: Pair) -> None:
+    """ "I want to open an account" asks how to open one."""
+    for own, places, other, others in pair.sides():
+        if other.asks or other.language != "en" or not _WISH.match(other.text):
+            continue
+        if any(other.content[place].kind == "question" for place in others):
+            continue
+        for place in list(places):
+            if own.content[place].kind == "question" and own.content[place].key == "how":
+                pair.drop(places, place)
+
+
 _NULL_QUESTIONS = frozenset(("what",))
 
 
@@ -211,6 +230,7 @@ _EXPLANATIONS = (
     _explain_initials,
     _explain_forms,
     _explain_what,
+    _explain_wish,
     _explain_have,
     _explain_one,
     _explain_year,

@@ -1,4 +1,4 @@
-"""Checks of the small words that turn a question round: not, all, must, was, why, you.
+"""Checks of the small words that turn a question round: not, all, must, was, why.
 
 Each check returns the reason for a veto, "" if it has none.
 """
@@ -18,10 +18,8 @@ __all__ = [
     "check_antonyms",
     "check_modality",
     "check_negation",
-    "check_persons",
     "check_quantifiers",
     "check_question",
-    "check_reference",
     "check_tense",
     "differing",
     "quote",
@@ -58,9 +56,13 @@ def check_negation(query: Facts, candidate: Facts) -> str:
     if query.negations % 2 != candidate.negations % 2:
         sides = (texts(query.of_kind("negation")), texts(candidate.of_kind("negation")))
         return quote(sides[0] or ["no negation"], sides[1] or ["no negation"])
-    if query.negations and _negated_parts(query) != _negated_parts(candidate):
-        return "another part is negated"
-    return ""
+    one, two = _negated_parts(query), _negated_parts(candidate)
+    if not query.negations or one == two:
+        return ""
+    is_one_part = not one or not two
+    if is_one_part and _around_negations(query) == _around_negations(candidate):
+        return ""
+    return "another part is negated"
 
 
 def _negated_parts(facts: Facts) -> list[int]:
@@ -70,6 +72,20 @@ def _negated_parts(facts: Facts) -> list[int]:
         if token.kind == "negation":
             parts.append(part)
     return parts if part else []
+
+
+def _around_negations(facts: Facts) -> list[tuple[str, str]]:
+    """The words before and after each negation: "the balance did not update"."""
+    tokens = facts.tokens
+    return [
+        (_first_word(reversed(tokens[:place])), _first_word(tokens[place + 1 :]))
+        for place, token in enumerate(tokens)
+        if token.kind == "negation"
+    ]
+
+
+def _first_word(tokens: Iterable[Token]) -> str:
+    return next((token.key for token in tokens if token.kind in ("word", "name")), "")
 
 
 def check_antonyms(query: Facts, candidate: Facts) -> str:
@@ -144,7 +160,7 @@ def check_tense(query: Facts, candidate: Facts) -> str:
         return quote(sorted(one) or ["present"], sorted(two) or ["present"])
     past = {"past", "perfect"}
     clash = one and two and not one & two and not (one <= past and two <= past)
-    if clash:
+    if clash and not _same_span(query, candidate) and not _same_report(query, candidate):
         return quote(sorted(one), sorted(two))
     if set(query.passive) != set(candidate.passive) and _same_order(query, candidate):
         return f"active / passive: {quote(query.passive, candidate.passive)}"
@@ -155,6 +171,23 @@ def _check_chinese_tense(one: set[str], two: set[str]) -> str:
     loose = {"will", "done"}
     clash = one & loose and two & loose and not one & two & loose
     return quote(sorted(one), sorted(two)) if clash or one - loose != two - loose else ""
+
+
+def _same_span(query: Facts, candidate: Facts) -> bool:
+    """ "How long will it take" is "how long does it take"."""
+    tenses = {*query.keys("tense"), *candidate.keys("tense")}
+    return tenses == {"present", "future"} and all(
+        "how long" in facts.keys("question") for facts in (query, candidate)
+    )
+
+
+def _same_report(query: Facts, candidate: Facts) -> bool:
+    """ "Why am I being charged" is "why was I charged"."""
+    present = query if "present" in query.keys("tense") else candidate
+    is_asked = all(facts.keys("question") == ("why",) for facts in (query, candidate))
+    is_passive = bool(query.passive) and set(query.passive) == set(candidate.passive)
+    tenses = {*query.keys("tense"), *candidate.keys("tense")}
+    return is_asked and is_passive and "being" in present.words and "future" not in tenses
 
 
 def _past_or_none(own: Facts, tenses: set[str], other: Facts, others: set[str]) -> bool:
@@ -175,37 +208,3 @@ def check_question(query: Facts, candidate: Facts) -> str:
     if kinds == {"yes or no", "open"}:
         return quote([query.asks], [candidate.asks])
     return differing(query, candidate, "question")
-
-
-def check_persons(query: Facts, candidate: Facts) -> str:
-    """About me against about you."""
-    one, two = query.persons, candidate.persons
-    if one == two or not both_read(query, candidate):
-        return ""
-    reason = quote(sorted(one) or ["nobody"], sorted(two) or ["nobody"])
-    if one and two:
-        return "" if _is_generic(query) and _is_generic(candidate) else reason
-    is_you = "you" in one | two and not (_is_generic(query) or _is_generic(candidate))
-    return reason if is_you else ""
-
-
-_THIS = frozenset(("this", "these"))
-
-
-def check_reference(query: Facts, candidate: Facts) -> str:
-    """ "This problem" against "a problem": one of them stands elsewhere."""
-    one, two = _points(query), _points(candidate)
-    if one == two or not both_read(query, candidate):
-        return ""
-    return quote(one or ["no this"], two or ["no this"])
-
-
-def _points(facts: Facts) -> list[str]:
-    if facts.language == "zh":
-        return ["这"] if "这" in facts.text else []
-    return ["this"] if _THIS & set(facts.words) else []
-
-
-def _is_generic(facts: Facts) -> bool:
-    """ "How do you know if you are ill", "Can you freeze rice": anybody."""
-    return any(token.kind == "modal" or token.key == "how" for token in facts.tokens)

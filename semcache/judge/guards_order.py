@@ -15,6 +15,7 @@ from functools import cache
 from semcache.judge.guards_align import Difference, Placed
 from semcache.text.facts import Facts
 from semcache.text.facts_rules import english
+from semcache.text.facts_tokens import Token
 from semcache.text.facts_words import word_key
 
 __all__ = ["marker_conflict", "roles_kept"]
@@ -44,6 +45,8 @@ def roles_kept(query: Facts, candidate: Facts, found: Difference) -> bool:
         item for item in found.candidate if item.key not in floating and item.key not in questions
     ]
     keys, others = [item.key for item in one], [item.key for item in two]
+    if not _floats_alike(query, candidate):
+        return False
     if keys == others:
         return True
     if len(keys) > _LONGEST_TEXT:
@@ -60,6 +63,32 @@ def roles_kept(query: Facts, candidate: Facts, found: Difference) -> bool:
         or (query.language == "zh" and _topic_fronted(found.query, found.candidate, questions))
         or (query.language == "zh" and _topic_fronted(found.candidate, found.query, questions))
     )
+
+
+def _floats_alike(query: Facts, candidate: Facts) -> bool:
+    """Words that may stand anywhere stay in their sentence, and in order where there are two."""
+    one, two = _floats(query), _floats(candidate)
+    both = {key for key, _ in one} & {key for key, _ in two}
+    one, two = [f for f in one if f[0] in both], [f for f in two if f[0] in both]
+    return one == two or (len(both) < 2 and _sentences(query) != _sentences(candidate))
+
+
+def _floats(facts: Facts) -> list[tuple[str, int]]:
+    """Each word that may stand anywhere, with the number of its sentence."""
+    floating, found, sentence = english().floating, list[tuple[str, int]](), 0
+    for token in facts.tokens:
+        sentence += _ends(token)
+        if token.kind == "word" and token.key in floating:
+            found.append((token.key, sentence))
+    return found
+
+
+def _sentences(facts: Facts) -> int:
+    return sum(map(_ends, facts.tokens))
+
+
+def _ends(token: Token) -> bool:
+    return token.kind == "stop" and token.key[:1] in (".", "?", "!")
 
 
 def _asked(query: Facts, candidate: Facts) -> set[str]:
@@ -191,11 +220,13 @@ def _is_compound_of(items: Sequence[Placed], others: Sequence[Placed], marker: s
         end = start + 1
         while end < len(items) and items[end].marker == marker and not items[end].is_head:
             end += 1
-        block = [i.key for i in items[start:end]]
-        rest = [i.key for i in (*items[:start], *items[end:])]
-        place = next((i for i in range(len(keys)) if keys[i : i + len(block)] == block), -1)
-        if place >= 0 and keys[:place] + keys[place + len(block) :] == rest:
-            return not others[place].marker or others[place].marker == marker
+        for stop in range(end, start, -1):
+            block = [i.key for i in items[start:stop]]
+            rest = [i.key for i in (*items[:start], *items[stop:])]
+            places = range(len(keys) if stop == end else start)
+            place = next((i for i in places if keys[i : i + len(block)] == block), -1)
+            if place >= 0 and keys[:place] + keys[place + len(block) :] == rest:
+                return not others[place].marker or others[place].marker == marker
     return False
 
 

@@ -31,11 +31,6 @@ class Threshold:
         if not is_number or not math.isfinite(self.minimum) or not 0 <= self.minimum <= 1:
             raise ArgumentError("minimum", self.minimum, "pass a score from 0 to 1, such as 0.95")
 
-    @property
-    def name(self) -> str:
-        """What the policy calls itself in a decision."""
-        return f"threshold {self.minimum:g}"
-
     def decide(self, score: float) -> bool:
         """Say whether a candidate with this score may be served. A score above 1 counts as 1."""
         return min(score, 1.0) >= self.minimum - _TOLERANCE

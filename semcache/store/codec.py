@@ -42,7 +42,6 @@ _SCALARS: dict[str, tuple[type, ...]] = {
     "model": (str, type(None)),
     "exact_only": _FLAG,
     "gate": _TEXT,
-    "core": _TEXT,
     "embedder": _TEXT,
     "windows": (int,),
     "stream": _FLAG,

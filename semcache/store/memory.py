@@ -23,8 +23,7 @@ class MemoryStore:
     """A bounded map of entries. Safe for threads and forks.
 
     `max_bytes` bounds the sum of `Entry.size_bytes`. `grace_seconds` is how long an expired entry
-    may still be served: it is not dropped as expired before that. `on_drop` is told the keys that
-    a bound pushed out, after the lock is released.
+    may still be served: it is not dropped as expired before that.
 
     >>> entry = Entry(key=bytes(16), entry_id="a", scope=b"s", namespace="default", model=None,
     ...               text="hi", payload=b"hello", created_at=1.0, expires_at=None)
@@ -42,7 +41,6 @@ class MemoryStore:
         max_bytes: int,
         clock: Callable[[], float],
         grace_seconds: float = 0.0,
-        on_drop: Callable[[tuple[bytes, ...]], None] | None = None,
     ) -> None:
         if max_entries < 1:
             raise ArgumentError("max_entries", max_entries, "pass at least 1")
@@ -52,7 +50,6 @@ class MemoryStore:
         self._max_bytes = max_bytes
         self._clock = clock
         self._grace_seconds = grace_seconds
-        self._on_drop = on_drop
         self._lock = threading.Lock()
         self._is_resting = False
         self._plain: OrderedDict[bytes, Entry] = OrderedDict()
@@ -99,8 +96,6 @@ class MemoryStore:
                 else:
                     self._add(entry)
                     dropped.update(dict.fromkeys(self._shrink()))
-        if dropped and self._on_drop is not None:
-            self._on_drop(tuple(dropped))
         return tuple(dropped)
 
     def delete(self, keys: Iterable[bytes]) -> int:

@@ -13,6 +13,14 @@ from semcache.text.facts_frame import Item, items_of, match_phrase, without_fram
 from semcache.text.facts_literal import Reading, literal_token
 from semcache.text.facts_rules import English, Rewrite, english
 from semcache.text.facts_tokens import Piece, Token
+from semcache.text.facts_verbs import (
+    is_choice,
+    is_lately,
+    is_passive_get,
+    is_perfect,
+    passive_verbs,
+    use_to,
+)
 from semcache.text.facts_words import lemma, word_key
 
 __all__ = ["read_english"]
@@ -20,9 +28,6 @@ __all__ = ["read_english"]
 _PERSONS = {"him": "he", "his": "he", "hers": "she", "her": "she", "them": "they", "their": "they"}
 _COST = "cost"  # "how much" asks for it, said or not
 _REACH = 5  # how far a particle may stand behind its verb: "turn the two-step login on"
-_NOT_PARTICIPLE = frozenset(
-    "red bed need speed seed feed hundred then when often even open listen".split()
-)
 
 
 def read_english(pieces: tuple[Piece, ...]) -> Reading:
@@ -40,7 +45,7 @@ def read_english(pieces: tuple[Piece, ...]) -> Reading:
     keys = {token.key for token in tokens}
     if any(token.key == "how much" for token in tokens):
         tokens = [token for token in tokens if token.key != _COST]
-    passive = tuple(key for key in _passive(items) if key in keys and key != "do")
+    passive = tuple(key for key in passive_verbs(items) if key in keys and key != "do")
     return Reading(tuple(tokens), asks, passive)
 
 
@@ -69,12 +74,11 @@ def _tokens(items: list[Item], rules: English) -> list[Token]:
     position = 0
     while position < len(items):
         if position in used:
+            if items[position].norm == "to":  # ends the phrase that "use" opened
+                tokens.append(Token("stop", ";", "to"))
             position += 1
             continue
-        found = match_phrase(items, position, rules.anywhere) if items[position].norm else None
-        opening = match_phrase(items, position, rules.opening) if position == 0 else None
-        if opening is not None and (found is None or opening[0] > found[0]):
-            found = opening
+        found = _phrase_at(items, position, rules)
         if found is not None:
             size, becomes = found
             text = " ".join(item.norm for item in items[position : position + size])
@@ -84,6 +88,31 @@ def _tokens(items: list[Item], rules: English) -> list[Token]:
         tokens.extend(_single(items, position, rules, used))
         position += 1
     return tokens
+
+
+def _phrase_at(
+    items: list[Item], position: int, rules: English
+) -> tuple[int, tuple[Rewrite, ...]] | None:
+    """The longest phrase that may stand at a position, the more special first."""
+    if not items[position].norm:
+        return None
+    found = [match_phrase(items, position, rules.anywhere)]
+    if position == 0:
+        found.append(match_phrase(items, position, rules.opening))
+    if position and items[position - 1].norm in _BEFORE_CLAUSE:
+        found.append(match_phrase(items, position, rules.clause))
+    closing = match_phrase(items, position, rules.closing)
+    if closing is not None and _is_closed(items, position + closing[0]):
+        found.append(closing)
+    return max(filter(None, found), key=lambda match: match[0], default=None)
+
+
+_BEFORE_CLAUSE = frozenset(("", "and", "but", "so"))
+_AFTER_CLOSING = frozenset(("", "if", "when"))
+
+
+def _is_closed(items: list[Item], end: int) -> bool:
+    return end == len(items) or items[end].norm in _AFTER_CLOSING
 
 
 def _phrase_key(kind: str, key: str) -> str:
@@ -101,10 +130,11 @@ def _single(items: list[Item], position: int, rules: English, used: set[int]) ->
         return [Token("literal", _OPERATORS[item.norm], item.norm)]
     if item.norm in _DO and _is_main_do(items, position):
         return [Token("word", "do", item.norm)]
+    helper = _helper(items, position, used)
+    if helper is not None:
+        return helper
     if item.norm in rules.classes:
         return _class_token(items, position, rules.classes[item.norm])
-    if item.norm in ("have", "has", "having") and _is_perfect(items, position):
-        return [Token("tense", "perfect", item.norm)]
     if item.norm in rules.prefixed:
         base = word_key(rules.prefixed[item.norm])
         return [Token("negation", "no", item.norm), Token("word", base, item.norm)]
@@ -112,6 +142,23 @@ def _single(items: list[Item], position: int, rules: English, used: set[int]) ->
     if particles and (key := _phrasal(items, position, particles, used)):
         return [Token("word", word_key(key), item.norm)]
     return _possessed(item, _word_token(item, rules))
+
+
+def _helper(items: list[Item], position: int, used: set[int]) -> list[Token] | None:
+    """A word that helps a verb ("have" seen, "got" charged, "just" lost, "use" X to), or none."""
+    word = items[position].norm
+    if word == "just" and is_lately(items, position):
+        return []
+    if word == "either" and is_choice(items, position):
+        return []
+    if is_passive_get(items, position):
+        return [Token("tense", "past", word)] if word == "got" else []
+    if word in ("have", "has", "having") and is_perfect(items, position):
+        return [Token("tense", "perfect", word)]
+    if word == "use" and (place := use_to(items, position)):
+        used.add(place)
+        return [Token("preposition", "with", word)]
+    return None
 
 
 def _possessed(item: Item, token: Token) -> list[Token]:
@@ -177,42 +224,9 @@ def _class_token(items: list[Item], position: int, of: Rewrite) -> list[Token]:
         return []
     if kind == "person":
         key = _PERSONS.get(key, key)
-    if kind == "tense" and key == "past" and word == "had" and not _is_perfect(items, position):
+    if kind == "tense" and key == "past" and word == "had" and not is_perfect(items, position):
         return [Token("tense", key, word), Token("word", "have", word)]
     return [Token(kind, key, word)]
-
-
-def _is_perfect(items: list[Item], position: int) -> bool:
-    return any(_is_participle(item.norm) for item in items[position + 1 : position + 4])
-
-
-@lru_cache(maxsize=16384)
-def _is_participle(word: str) -> bool:
-    if word == "been":
-        return True
-    if word in _NOT_PARTICIPLE or len(word) < 4:
-        return word in ("met", "won", "led", "fed", "cut", "put")
-    irregular = english().irregular
-    if word in irregular and irregular[word] != word:
-        return not word.endswith(("ing", "s"))
-    return word.endswith("ed")
-
-
-_BE = frozenset("is are was were be been being am".split())
-
-
-def _passive(items: list[Item]) -> tuple[str, ...]:
-    """Keys of verbs in the passive: a form of "be" and, close behind it, a participle."""
-    found: list[str] = []
-    for position, item in enumerate(items):
-        if item.norm in _BE:
-            for later in items[position + 1 : position + 7]:
-                if later.norm in _BE or later.piece.kind == "stop":
-                    break
-                if _is_participle(later.norm):
-                    found.append(word_key(later.norm))
-                    break
-    return tuple(found)
 
 
 def _phrasal(

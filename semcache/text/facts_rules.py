@@ -44,6 +44,8 @@ class English:
     opening: Phrase
     end: Phrase
     anywhere: Phrase
+    clause: Phrase
+    closing: Phrase
     contractions: dict[str, tuple[str, ...]]
     task_verbs: frozenset[str]
     classes: dict[str, Rewrite]
@@ -216,6 +218,8 @@ def english() -> English:
         end=_phrases(table["end"]),
         task_verbs=frozenset(table["task"]["verbs"].split()),
         anywhere=_phrases(table["any"]),
+        clause=_phrases(table["clause"]),
+        closing=_phrases(table["closing"]),
         contractions={word: tuple(text.split()) for word, text in table["contractions"].items()},
         classes=_classes(table),
         prefixed=dict(map(_pair, _rows(table["negation"]["prefixed"]))),

@@ -21,6 +21,8 @@ __all__ = ["correct", "is_misspelling", "load_dictionary", "meant"]
 # be what a writer meant.
 _COMMON = 1000
 _SHORTEST, _SHORTEST_INNER = 4, 7
+_LONGEST = 32
+"""No word is longer: a run of letters past this is data, and trying its edits takes minutes."""
 _PLAIN_WORD = re.compile(r"(?<![\w.@/#-])[a-z]{4,}(?![\w@/#(-]|\.\w)")
 _VOWELS = frozenset("aeiou")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -61,7 +63,9 @@ def is_misspelling(one: str, other: str, *, is_name: bool = False) -> bool:
     >>> is_misspelling("recieve", "receive"), is_misspelling("causal", "casual")
     (True, False)
     """
-    if min(len(one), len(other)) < _SHORTEST or not (one + other).isascii():
+    if min(len(one), len(other)) < _SHORTEST or max(len(one), len(other)) > _LONGEST:
+        return False
+    if not (one + other).isascii():
         return False
     if not (one + other).isalpha() or abs(len(one) - len(other)) > 1:
         return False
@@ -79,13 +83,17 @@ def is_misspelling(one: str, other: str, *, is_name: bool = False) -> bool:
     return is_inner and _only(word, frozenset(_all_edits(slip)), words)
 
 
-@lru_cache(maxsize=65_536)
 def meant(word: str, *, is_name: bool = False) -> str:
     """Return the one common word that a lower-case slip plainly stands for, else the word itself.
 
     >>> meant("recieve"), meant("receive"), meant("kubectl")
     ('receive', 'receive', 'kubectl')
     """
+    return word if len(word) > _LONGEST else _meant(word, is_name=is_name)
+
+
+@lru_cache(maxsize=65_536)
+def _meant(word: str, *, is_name: bool) -> str:
     words = load_dictionary()
     if len(word) < _SHORTEST or not (word.isascii() and word.isalpha()) or word in words:
         return word

@@ -64,7 +64,7 @@ def normalize(text: str, form: Form = "safe") -> str:
     return result
 
 
-def normalizer_name(form: Form) -> str:
+def normalizer_name(form: Form, option: str = "normalize") -> str:
     """Return the name of a form, which enters the digest of each request.
 
     A callable goes by its module and qualified name. Lambdas, nested functions, bound methods and
@@ -80,12 +80,12 @@ def normalizer_name(form: Form) -> str:
     if form in ("safe", "loose"):
         return str(form)
     if not callable(form):
-        raise ArgumentError("normalize", form, 'pass "safe", "loose" or a function of one text')
+        raise ArgumentError(option, form, 'pass "safe", "loose" or a function of one text')
     name = getattr(form, "__qualname__", "")
     owner = getattr(form, "__self__", None)
     if not name or "<" in name or not (owner is None or isinstance(owner, type)):
         raise ArgumentError(
-            "normalize", form, "pass a function defined at the top of a module: its name is keyed"
+            option, form, "pass a function defined at the top of a module: its name is keyed"
         )
     module = getattr(form, "__module__", None) or "builtins"
     return f"{module}.{name}"

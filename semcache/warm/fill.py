@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from semcache.config import USE_DEFAULT, UseDefault
 from semcache.decision import Bypass, Refused, Stored
 from semcache.entry import Entry
+from semcache.epochs import user_tags
 from semcache.errors import FileFormatError, SemcacheError
 from semcache.value import encode
 from semcache.warm.limits import Budget, Pace
@@ -31,7 +32,6 @@ Lifetime = float | timedelta | UseDefault | None
 Progress = Callable[[int, int], None]
 """Told how many questions are done, of how many."""
 
-_RESERVED = "\x00"
 _FREE = Budget()
 
 
@@ -129,7 +129,7 @@ def _known(cache: SemanticCache) -> dict[bytes, _Known]:
 
 
 def _summary(entry: Entry, *, live: bool) -> _Known:
-    tags = frozenset(tag for tag in entry.epochs if not tag.startswith(_RESERVED))
+    tags = frozenset(user_tags(entry.epochs))
     return _Known(_mark(entry.payload), tags, entry.pinned, live, entry.source)
 
 

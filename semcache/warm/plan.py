@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from semcache.decision import Bypass
-from semcache.errors import FileFormatError
+from semcache.errors import FileFormatError, ValueFormError
 from semcache.warm.rows import Row
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ def _item(
     model = row.model or model
     space = row.namespace or namespace or cache.config.namespace
     handle = cache.open(prompt, model=model, namespace=space, depends_on=row.tags)
-    assert not isinstance(handle, Bypass), "a text has a stable form"
+    if isinstance(handle, Bypass):
+        raise ValueFormError(handle.detail)
     key = handle.request.key
     return Item(prompt, key, row.answer, row.count, row.line, model, space, row.tags)
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from semcache import Config, Hit, Miss, Reason, SemanticCache
+from semcache.errors import ArgumentError, EmbedderError
 from tests.fakes import Clock, Model, Same
 
 QUESTION = "Which tax form do I file in spring?"
@@ -166,6 +167,37 @@ def test_forgetting_a_semantic_hit_marks_the_pair_for_good(
     assert isinstance(decision, Miss)
     assert decision.reason is Reason.FORGOTTEN
     assert isinstance(cache.lookup(QUESTION), Hit)
+
+
+def test_what_is_near_in_meaning_is_purged_and_nothing_else(
+    open_cache: Callable[..., SemanticCache],
+) -> None:
+    """Only entries of the prompt's scope at or above the cosine go."""
+    cache = open_cache()
+    cache.put(QUESTION, "A")
+    cache.put(QUESTION, "B", model="another")
+
+    assert cache.purge_similar(OTHER_WORDS, at_least=0.9) == 1
+    assert isinstance(cache.lookup(QUESTION), Miss)
+    assert isinstance(cache.lookup(QUESTION, model="another"), Hit)
+
+
+@pytest.mark.parametrize("at_least", [-0.1, 1.1, float("nan")])
+def test_a_cosine_that_cannot_be_is_an_error_that_names_it(
+    at_least: float, open_cache: Callable[..., SemanticCache]
+) -> None:
+    """Nothing is purged by a slip of the keyboard."""
+    with pytest.raises(ArgumentError, match="at_least"):
+        open_cache().purge_similar(QUESTION, at_least=at_least)
+
+
+def test_without_vectors_nothing_is_purged_by_meaning() -> None:
+    """The error quotes the prompt and says what else there is."""
+    with (
+        SemanticCache(embedder=False) as cache,
+        pytest.raises(EmbedderError, match=r"no vector: .*purge\(\)"),
+    ):
+        cache.purge_similar(QUESTION, at_least=0.9)
 
 
 def test_forgetting_an_old_hit_spares_the_new_answer(

@@ -198,6 +198,70 @@ def test_a_canary_serves_some_and_counts_all(served: SemanticCache) -> None:
     assert all(miss.nearest is not None for miss in held)
 
 
+def test_a_canary_calls_the_function_although_an_answer_is_stored() -> None:
+    """What is decided but not served must not come back through the queue of equal calls."""
+    with SemanticCache(embedder=False) as cache:
+        model = Model()
+
+        @cache.cached()
+        def ask(prompt: str) -> str:
+            return model()
+
+        ask(QUESTION)
+        cache.set_serving(serve_share=0.0)
+        value, decision = ask.decide(QUESTION)
+
+        assert isinstance(decision, Miss)
+        assert (value, decision.reason) == ("R2", Reason.CANARY)
+
+
+def raises(_: Any) -> Any:
+    """A rule of the user's with a fault in it."""
+    raise KeyError("no such part")
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("view", "Bypass: an argument has no stable form (view: KeyError: 'no such part')"),
+        ("normalize", "Bypass: an argument has no stable form (normalize: KeyError: "),
+        ("core", "Miss: the cache itself failed (KeyError: 'no such part')"),
+    ],
+)
+def test_a_failing_rule_of_the_users_does_not_break_the_call(option: str, says: str) -> None:
+    """The call goes through, and the decision names what failed."""
+    rule: dict[str, Any] = {option: raises}
+    with SemanticCache(embedder=Same(), threshold=0.95, **rule) as cache:
+        model = Model()
+
+        @cache.cached()
+        def ask(prompt: str) -> str:
+            return model()
+
+        value, decision = ask.decide(QUESTION)
+        cache.flush()
+
+        assert value == "R1"
+        assert str(decision).startswith(says)
+
+
+def test_an_embedders_threshold_that_cannot_be_is_told_of_and_not_used() -> None:
+    """An embedder that loads late is asked for its threshold inside a call, which goes through."""
+
+    class Odd(Loading):
+        default_threshold = 7.0
+
+    embedder = Odd()
+    embedder.may_load.set()
+    with SemanticCache(embedder=embedder) as cache:
+        cache.preload()
+
+        decision = cache.lookup(QUESTION)
+
+        assert isinstance(decision, Miss)
+        assert decision.reason is Reason.NO_CANDIDATE
+
+
 def test_a_batch_gives_each_prompt_its_own_answer() -> None:
     """Whatever is cached and in whatever order."""
     with SemanticCache(embedder=Far()) as cache:
@@ -315,3 +379,16 @@ def test_a_class_of_embedder_is_made_when_needed() -> None:
         cache.put(QUESTION, "A")
 
         assert isinstance(cache.lookup(OTHER_WORDS), Hit)
+
+
+def test_a_system_prompt_is_no_conversation_that_continue_could_point_at() -> None:
+    """With earlier turns in the scope the word is well defined, with a system prompt it is not."""
+    system = {"role": "system", "content": "You are a poet."}
+    turn = {"role": "assistant", "content": "Roses are red."}
+    ask = {"role": "user", "content": "Continue."}
+    with SemanticCache(embedder=Far()) as cache:
+        alone = cache.lookup([system, ask])
+        after = cache.lookup([system, turn, ask])
+
+    assert isinstance(alone, Bypass)
+    assert isinstance(after, Miss)

@@ -47,7 +47,6 @@ class StoreContract:
             payload=bytes(range(256)),
             expires_at=1_700_000_000.123456789,
             epochs={"kb:\udfff": 3, "": 0},
-            core="core",
             windows=2,
             vectors=b"\x00\x01" * 32,
             stream=True,

@@ -29,8 +29,3 @@ def test_a_minimum_outside_the_range_is_an_error(minimum: float) -> None:
     """The message names argument, value and remedy."""
     with pytest.raises(ArgumentError, match=r"minimum=.*0 to 1"):
         Threshold(minimum)
-
-
-def test_the_name_says_the_minimum() -> None:
-    """A decision can show which threshold it met."""
-    assert Threshold(0.9).name == "threshold 0.9"

@@ -34,7 +34,6 @@ ENTRIES = st.builds(
     epochs=st.dictionaries(TEXT, st.integers(0, 2**63), max_size=3),
     exact_only=st.booleans(),
     gate=TEXT,
-    core=TEXT,
     embedder=TEXT,
     windows=st.integers(0, 9),
     vectors=st.binary(max_size=50),

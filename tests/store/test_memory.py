@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from semcache.entry import Entry
 from semcache.errors import ArgumentError
 from semcache.store.memory import MemoryStore
 from tests.contracts.store import make_entry
@@ -138,22 +137,6 @@ def test_the_heap_of_expiries_stays_small() -> None:
         store.put([make_entry("a", answer=str(number), expires_at=1_800_000_000.0)])
 
     assert len(store._expiries) < 200
-
-
-def test_on_drop_may_use_the_store() -> None:
-    """It is called after the lock was released, with what a bound pushed out only."""
-    heard: list[tuple[bytes, ...]] = []
-
-    def listen(keys: tuple[bytes, ...]) -> None:
-        heard.append(keys)
-        assert all(store.get(key) is None for key in keys)
-
-    store = small(on_drop=listen)
-    entries: list[Entry] = [make_entry(name) for name in "abcd"]
-    store.put(entries)
-    store.delete([entries[3].key])
-
-    assert heard == [(entries[0].key,)]
 
 
 @pytest.mark.parametrize("changes", [{"max_entries": 0}, {"max_bytes": 0}], ids=str)

@@ -317,4 +317,5 @@ def test_the_work_does_not_grow_with_the_text(rules: DynamicRules, unit: str) ->
     text = unit * (100_000 // len(unit))
     rules.check(text)
 
-    assert min(cost(text) for _ in range(3)) < 0.05
+    start = min(cost(text[:2000]) for _ in range(3))
+    assert min(cost(text) for _ in range(3)) < 10 * start + 0.01

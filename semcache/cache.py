@@ -435,7 +435,7 @@ class SemanticCache:
             handle = self.open(prompt, depends_on=depends_on, **named)
             if isinstance(handle, Bypass):
                 raise ValueFormError(handle.detail)
-            refused = self._rooms.walk.refuses(handle, options)
+            refused = self._rooms.walk.gate(handle, options)
             results.append(Refused(str(refused.detail)) if refused else None)
             if refused is None:
                 drafts.append((handle, draft))

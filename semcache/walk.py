@@ -113,7 +113,7 @@ class Walk:
             hit = self._exact(probe, options)
             if hit is not None:
                 return hit
-        bypass = self._gate(handle, options)
+        bypass = self.gate(handle, options)
         if bypass is not None:
             return bypass
         if options.refresh:
@@ -130,10 +130,6 @@ class Walk:
             return None
         decision = self._exact(Probe(handle, self.clock(), []), PLAIN)
         return None if isinstance(decision, Hit) and decision.stale else decision
-
-    def refuses(self, handle: Handle, options: Options) -> Bypass | None:
-        """Say why an answer to this request may not be stored, by the gate's rules."""
-        return self._gate(handle, options)
 
     def skips_vector(self, probe: Probe) -> Reason | None:
         """Give the reason why the semantic tier is not asked, or None if it is."""
@@ -188,7 +184,7 @@ class Walk:
             probe.steps.append(Step("exact", Outcome.STALE, reason=dead.value))
             return None
         if options.dynamic is not True and not self._gate_stands(entry):
-            bypass = self._gate(probe.handle, options)
+            bypass = self.gate(probe.handle, options)
             if bypass is not None:
                 return bypass
         elif options.dynamic is True:
@@ -198,7 +194,8 @@ class Walk:
     def _gate_stands(self, entry: Entry) -> bool:
         return self.rules is None or entry.gate == self.rules.fingerprint
 
-    def _gate(self, handle: Handle, options: Options) -> Bypass | None:
+    def gate(self, handle: Handle, options: Options) -> Bypass | None:
+        """Say why a request may be neither answered from the cache nor stored, by the rules."""
         if options.dynamic is False or (options.dynamic is None and self.rules is None):
             return None
         request = handle.request

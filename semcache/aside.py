@@ -1,4 +1,4 @@
-"""Threads of our own, in which the async side looks up and stores.
+"""Threads of our own: those in which the async side looks up and stores, and those behind all.
 
 An event loop's default threads belong to the caller, who may keep all of them busy, even with work
 that waits for this very call. Decides nothing about a call.
@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, TypeVar
 
-__all__ = ["run_aside"]
+__all__ = ["run_aside", "run_behind"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,7 +31,25 @@ async def run_aside(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
     """
     context = contextvars.copy_context()
     call = partial(context.run, function, *args, **kwargs)
-    return await asyncio.get_running_loop().run_in_executor(_pool.get(), call)
+    try:
+        waiting = asyncio.get_running_loop().run_in_executor(_pool.get(), call)
+    except RuntimeError:  # no more threads, or the interpreter is ending: a pause beats an error
+        return call()
+    return await waiting
+
+
+def run_behind(function: Callable[[], None], name: str) -> threading.Thread | None:
+    """Run a function in a daemon thread of its own; None if the process can start no more.
+
+    >>> run_behind(threading.Event().set, "semcache-example").name
+    'semcache-example'
+    """
+    thread = threading.Thread(target=function, name=name, daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:
+        return None
+    return thread
 
 
 class _Pool:

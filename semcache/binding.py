@@ -16,6 +16,7 @@ from typing import Any, Final
 from semcache.carried import bound_in, closed_over, name_of
 from semcache.errors import ArgumentError
 from semcache.request import ask_rule
+from semcache.tenant import check_tenant, tenant_name
 
 __all__ = ["Binding", "Bound", "Switches"]
 
@@ -60,7 +61,8 @@ class Binding:
         ignore: names of arguments that do not count, or a callable from a name to True.
         depends_on: tags, or a callable that takes the call's arguments and returns tags.
         model: the model, unless the call names one.
-        namespace: the tenant, or a callable that takes the call's arguments and returns it.
+        namespace: the tenant, or a callable that takes the call's arguments and returns it: a text
+            that is not empty, a whole number or a UUID. A call without one goes past the cache.
         shared: leave the function's own name out of the scope. Streams and whole answers still
             never meet.
     """
@@ -83,7 +85,7 @@ class Binding:
         self._ignore = ignore if callable(ignore) else frozenset(_names("ignore", ignore))
         self._depends_on = depends_on if callable(depends_on) else _names("depends_on", depends_on)
         self._model = model
-        self._namespace = namespace
+        self._namespace = check_tenant(namespace)
         self._carrier = function
         self._function: str | None = name_of(function)
         self._closed_over = b"" if shared else closed_over(function)
@@ -128,7 +130,8 @@ class Binding:
         if name in RESERVED:
             return True
         if callable(self._ignore):
-            return bool(ask_rule("ignore", self._ignore, name))
+            is_ignored: bool = ask_rule("ignore", _asked, self._ignore, name)
+            return is_ignored
         return name in self._ignore
 
     def _whole_scope(self, bound: inspect.BoundArguments, arguments: dict[str, Any]) -> object:
@@ -148,13 +151,16 @@ class Binding:
     def _tenant(self, bound: inspect.BoundArguments) -> str | None:
         if not callable(self._namespace):
             return self._namespace
-        return str(ask_rule("namespace", self._namespace, *bound.args, **bound.kwargs))
+        return tenant_name(ask_rule("namespace", self._namespace, *bound.args, **bound.kwargs))
 
     def _tags(self, bound: inspect.BoundArguments) -> tuple[str, ...]:
         if not callable(self._depends_on):
             return self._depends_on
-        tags = ask_rule("depends_on", self._depends_on, *bound.args, **bound.kwargs)
-        return _names("depends_on", tags)
+        rule = self._depends_on
+        tags: tuple[str, ...] = ask_rule(
+            "depends_on", lambda: _names("depends_on", rule(*bound.args, **bound.kwargs))
+        )
+        return tags
 
     def _check_names(self) -> None:
         if self._open is not None:
@@ -167,6 +173,10 @@ class Binding:
                 if name.partition(".")[0] not in self._declared:
                     known = sorted(self._declared)
                     raise ArgumentError(option, name, f"the function has no such argument: {known}")
+
+
+def _asked(rule: Callable[[str], object], name: str) -> bool:
+    return bool(rule(name))
 
 
 def _is_stream(function: Callable[..., Any]) -> bool:

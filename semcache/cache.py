@@ -12,7 +12,6 @@ import logging
 import math
 import os
 import random
-import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,12 +22,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from semcache.admit.dynamic import DynamicRules
 from semcache.admit.response import Admission
-from semcache.aside import run_aside
+from semcache.aside import run_aside, run_behind
 from semcache.canonical import plain_text
 from semcache.config import USE_DEFAULT, Config, UseDefault, check_lifetime
 from semcache.decision import Bypass, Decision, Hit, Miss, Near, Reason, Refused, Stored
 from semcache.embed.adapt import as_embedder
-from semcache.embed.batching import NoEmbedding
+from semcache.embed.batching import Embedded, NoEmbedding
 from semcache.epochs import is_reserved, model_tag, namespace_tag
 from semcache.errors import (
     ArgumentError,
@@ -161,7 +160,7 @@ class SemanticCache:
         self._telemetry = self._rooms.telemetry
         self._closed = False
         _OPEN.add(self)
-        threading.Thread(target=_import_ahead, name="semcache-import", daemon=True).start()
+        run_behind(_import_ahead, "semcache-import")
 
     @classmethod
     def from_config(
@@ -298,7 +297,7 @@ class SemanticCache:
 
     def _finish_many(self, probes: Sequence[Probe]) -> list[Decision]:
         wanted = [self._guarded(self._wanted, probe) for probe in probes]
-        made = iter(self._rooms.embed([item for item in wanted if isinstance(item, str)]))
+        made = iter(self._vectors([item for item in wanted if isinstance(item, str)]))
         decisions: list[Decision] = []
         for probe, item in zip(probes, wanted, strict=True):
             if isinstance(item, Miss):
@@ -308,6 +307,15 @@ class SemanticCache:
             name = self._rooms.embedder_name
             decisions.append(self._guarded(self._rooms.walk.finish, probe, embedded, name))
         return decisions
+
+    def _vectors(self, texts: Sequence[str]) -> Sequence[Embedded]:
+        """Embed for a look-up: what fails around the embedder is a reason as well."""
+        try:
+            return self._rooms.embed(texts)
+        except Exception as error:
+            self._telemetry.failed(Reason.CACHE_FAILED.value)
+            _log.exception("semcache: embedding failed; the call goes through")
+            return [NoEmbedding(Reason.CACHE_FAILED, type(error).__name__)] * len(texts)
 
     def _wanted(self, probe: Probe) -> str | NoEmbedding:
         """Give the text to embed for a probe, or why there is none. `core` may raise anything."""
@@ -646,7 +654,7 @@ class SemanticCache:
         False
         """
         seconds = self.config.load_timeout_seconds if timeout_seconds is None else timeout_seconds
-        return self._rooms.embedding.preload(seconds) and self._rooms.writer.drain(seconds)
+        return self._rooms.embedding.preload(seconds) and self._rooms.writer.backfill.drain(seconds)
 
     @property
     def ready(self) -> bool:
@@ -711,7 +719,7 @@ class SemanticCache:
             StoreTimeoutError: the disk was not done in time (30 s if none is given).
             StoreError: the disk failed; what could not be written goes on waiting.
         """
-        self._rooms.writer.drain(timeout_seconds)
+        self._rooms.writer.backfill.drain(timeout_seconds)
         self._rooms.projections.settle()
         self._rooms.store.flush(timeout_seconds)
 

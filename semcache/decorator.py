@@ -32,7 +32,8 @@ class Decorate:
     Args:
         cache: where answers are looked up and stored.
         model: the model, unless the call has an argument `model`.
-        namespace: the tenant, or a callable that takes the call's arguments and returns it.
+        namespace: the tenant, or a callable that takes the call's arguments and returns it. A call
+            for which it returns None or an empty text goes past the cache: it has no tenant.
         text: the name of the argument that holds the prompt or the messages; left out, the one
             named `prompt` or `messages`, else the first.
         scope: names of arguments that count even if ignored, dotted paths allowed, or a callable

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, Generic, TypeAlias, TypeVar, assert_never
+from typing import Any, Generic, TypeAlias, TypeGuard, TypeVar, assert_never
 
 from semcache.errors import SemcacheError, ValueFormError
 from semcache.value import decode, encode
@@ -124,13 +124,20 @@ class TaskSeat:
 
 def tell(seats: Sequence[ThreadSeat | TaskSeat], outcome: Outcome) -> None:
     """Give every seat the outcome and wake it. A value that followers may have is encoded once."""
-    shared = isinstance(outcome, Arrived) and outcome.shared
-    if isinstance(outcome, Arrived) and shared and not all(seat.leads for seat in seats):
-        with contextlib.suppress(ValueFormError):  # without a payload followers call themselves
-            outcome = replace(outcome, payload=encode(outcome.value))
-    for seat in seats:
-        seat.outcome = outcome
-        seat.wake()
+    try:
+        if _is_wanted(outcome, seats):
+            with contextlib.suppress(ValueFormError):  # without a payload followers call themselves
+                outcome = replace(outcome, payload=encode(outcome.value))
+    finally:
+        # Whatever tears the encoding away, Ctrl-C among it: nobody is left waiting.
+        for seat in seats:
+            seat.outcome = outcome
+            seat.wake()
+
+
+def _is_wanted(outcome: Outcome, seats: Sequence[ThreadSeat | TaskSeat]) -> TypeGuard[Arrived]:
+    followed = not all(seat.leads for seat in seats)
+    return isinstance(outcome, Arrived) and outcome.shared and followed
 
 
 def copied(outcome: Outcome | None) -> Landed[Any] | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from semcache.config import DEFAULT_THRESHOLD, Config
 from semcache.decision import Reason
-from semcache.embed.batching import Embedded, NoEmbedding, is_loaded
+from semcache.embed.batching import Embedded, Embedding, NoEmbedding, is_loaded
 from semcache.embed.service import EmbeddingService
 from semcache.epochs import Epochs
 from semcache.errors import ArgumentError, DimensionError, StoreError, StoreTimeoutError
@@ -192,6 +192,8 @@ class Rooms:
         except ArgumentError as error:
             warn_once(f"the embedder's default_threshold: {error}; {DEFAULT_THRESHOLD} is used.")
         self._tell_of_other_vectors()
+        if any(isinstance(item, Embedding) for item in made):
+            self.writer.backfill.embed_missed()
         return made
 
     def catch_up(self) -> Reason | None:
@@ -209,6 +211,9 @@ class Rooms:
         except StoreError as error:
             warn_once(f"the journal could not be read: {error}")
             return Reason.STORE_FAILED
+        except Exception:  # an index that fails to follow must not reach the call either
+            _log.exception("semcache: what other processes wrote could not be taken over")
+            return Reason.CACHE_FAILED
         return None
 
     def _take_over(self, changes: Changes) -> None:
@@ -245,7 +250,7 @@ class Rooms:
             self.projections.add(entry)
             if not entry.windows and not entry.exact_only:
                 bare.append(entry)
-        self.writer.embed_later(bare)
+        self.writer.backfill.embed_later(bare)
 
     def move_epoch(self, tag: str) -> int:
         """Move a counter, durably where there is a disk; give its new value."""
@@ -265,7 +270,7 @@ class Rooms:
 
     def delete(self, keys: Sequence[bytes]) -> int:
         """Take entries out of the indexes and the store; says how many there were."""
-        with self.writer.filling:
+        with self.writer.backfill.filling:
             self.projections.remove(keys)
             return self.store.delete(keys)
 

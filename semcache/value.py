@@ -183,10 +183,16 @@ def _write(value: object, writer: _Writer) -> bytes:
         if type(value) is str:
             return encode(value)
         return b"j" + dump(writer.plain(value)).encode("utf-8", "surrogatepass")
+    except ValueFormError:
+        raise
     except RecursionError as error:
         raise ValueFormError("a value is nested too deeply to store from here") from error
     except RuntimeError as error:
         raise ValueFormError(f"a value changed while it was being stored ({error})") from error
+    except Exception as error:
+        # Whatever a foreign object raises when it is read means one thing: no storable form.
+        name = class_name(type(value))
+        raise ValueFormError(f"a {name} cannot be read ({error!r}): return plain data") from error
 
 
 _READERS = {**READERS, **CLASS_READERS}

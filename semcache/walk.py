@@ -230,7 +230,7 @@ class Walk:
         leased_until = self._leases.get(entry.key)
         if leased_until is None or now >= leased_until:
             if len(self._leases) > 4096:
-                self._leases = {k: v for k, v in self._leases.items() if v > now}
+                self._leases = {k: v for k, v in list(self._leases.items()) if v > now}
             self._leases[entry.key] = now + REFRESH_LEASE_SECONDS
             return False
         return True

@@ -1,7 +1,7 @@
 """How an answer gets in: admission, one entry, the store, then the indexes.
 
 The epochs of an entry are those that stood when its call began; its lifetime counts from when the
-answer came. A text that could not be embedded yet is embedded later, off the caller's path.
+answer came. A text that could not be embedded yet is embedded later: see `backfill`.
 Nothing here decides what may be served.
 """
 
@@ -10,16 +10,17 @@ from __future__ import annotations
 import logging
 import random
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from semcache.admit.personal import personal_data
 from semcache.admit.response import Admission, answer_text, has_tool_calls
+from semcache.aside import run_behind
+from semcache.backfill import Backfill
 from semcache.config import USE_DEFAULT, Config, UseDefault, check_ttl
 from semcache.decision import Refused, Stored
-from semcache.embed.batching import Embedded, NoEmbedding
 from semcache.embed.service import EmbeddingService
 from semcache.entry import Entry, new_entry_id
 from semcache.match.projections import Projections, as_bytes
@@ -36,7 +37,6 @@ __all__ = ["Draft", "Writer"]
 _log = logging.getLogger("semcache")
 
 _SHORTEST_JITTERED_SECONDS = 60.0
-_BACKFILL_BATCH = 32
 _IDLE_SECONDS = 1.0
 
 
@@ -86,16 +86,19 @@ class Writer:
         self._clock = clock
         self._jitter = jitter
         self._largest_bytes = largest_bytes
+        self.backfill = Backfill(
+            store=store,
+            projections=projections,
+            embedding=embedding,
+            core=core,
+            telemetry=telemetry,
+            load_timeout_seconds=config.load_timeout_seconds,
+        )
         self.reset_locks()
-        self._waiting: dict[bytes, str] = {}
-        self._backfill: threading.Thread | None = None
 
     def reset_locks(self) -> None:
         """Take fresh locks and no thread: at birth, and in a forked child."""
-        self._lock = threading.Lock()
-        self.filling = threading.Lock()
-        """Held while an entry gets its vector, so that nothing deleted meanwhile comes back."""
-        self._backfill = None
+        self.backfill.reset_locks()
         self._unsettled = threading.Event()
         self._settler: threading.Thread | None = None
 
@@ -223,10 +226,7 @@ class Writer:
         """Bring the indexes up to date behind the caller, unless a look-up does it first."""
         self._unsettled.set()
         if self._settler is None or not self._settler.is_alive():
-            self._settler = threading.Thread(
-                target=self._run_settler, name="semcache-settle", daemon=True
-            )
-            self._settler.start()
+            self._settler = run_behind(self._run_settler, "semcache-settle")
 
     def _run_settler(self) -> None:
         while self._unsettled.wait(_IDLE_SECONDS):
@@ -239,7 +239,7 @@ class Writer:
 
     def _embed_if_bare(self, entry: Entry) -> None:
         if self._lacks(entry):
-            self.embed_later([entry])
+            self.backfill.embed_later([entry])
 
     def _embedded(self, kept: list[tuple[Entry, Handle]]) -> list[tuple[Entry, Handle]]:
         """Add vectors to entries that lack them, in one batch, if the embedder is ready."""
@@ -250,84 +250,11 @@ class Writer:
         out = list(kept)
         for i, embedded in zip(lacking, made, strict=True):
             entry, handle = kept[i]
-            out[i] = (self._with_vectors(entry, embedded), handle)
+            out[i] = (self.backfill.filled(entry, embedded), handle)
         return out
-
-    def _with_vectors(self, entry: Entry, embedded: Embedded) -> Entry:
-        if isinstance(embedded, NoEmbedding):
-            return entry
-        return replace(
-            entry,
-            embedder=self._embedding.name or "",
-            windows=len(embedded.vectors),
-            vectors=as_bytes(embedded.vectors),
-        )
 
     def _lacks(self, entry: Entry) -> bool:
         return not entry.windows and not entry.exact_only
-
-    def embed_later(self, entries: Iterable[Entry]) -> None:
-        """Queue entries for embedding once the model is ready; one thread does it."""
-        if self._embedding.state not in ("unloaded", "loading", "ready"):
-            return
-        with self._lock:
-            self._waiting.update({entry.key: entry.entry_id for entry in entries})
-            if self._waiting and (self._backfill is None or not self._backfill.is_alive()):
-                self._backfill = threading.Thread(
-                    target=self._run_backfill, name="semcache-backfill", daemon=True
-                )
-                self._backfill.start()
-
-    def drain(self, timeout_seconds: float | None = None) -> bool:
-        """Wait until every queued entry has been embedded or given up; say whether it has."""
-        with self._lock:
-            thread = self._backfill
-        if thread is not None and thread is not threading.current_thread():
-            thread.join(timeout_seconds)
-            return not thread.is_alive()
-        return True
-
-    def _run_backfill(self) -> None:
-        try:
-            if not self._embedding.preload(self._config.load_timeout_seconds):
-                return
-            while (batch := self._take()) is not None:
-                if batch:
-                    self._fill(batch)
-        except Exception:  # as above; `core` is the user's and may raise anything
-            self._telemetry.failed("embedding for later")
-            _log.exception("semcache: stored answers could not be embedded; they stay exact-only")
-        finally:
-            with self._lock:
-                if self._backfill is threading.current_thread():
-                    self._backfill = None
-
-    def _take(self) -> list[Entry] | None:
-        """Give those of the next batch that are still stored; None when nothing waits any more.
-
-        The thread steps down under the same lock, so that whoever queues next starts another.
-        """
-        with self._lock:
-            keys = list(self._waiting.items())[:_BACKFILL_BATCH]
-            if not keys:
-                self._backfill = None
-                return None
-            for key, _ in keys:
-                del self._waiting[key]
-        found = ((self._store.get(key), entry_id) for key, entry_id in keys)
-        return [entry for entry, entry_id in found if entry and entry.entry_id == entry_id]
-
-    def _fill(self, entries: list[Entry]) -> None:
-        made = self._embedding.embed_many([self._core(entry.text) for entry in entries])
-        for entry, embedded in zip(entries, made, strict=True):
-            filled = self._with_vectors(entry, embedded)
-            if filled is entry:
-                continue
-            with self.filling:
-                current = self._store.get(entry.key)
-                if current is not None and current.entry_id == entry.entry_id:
-                    self._store.put_later(filled)
-                    self._projections.add(filled)
 
 
 def _both(first: Callable[[Any], bool], second: Callable[[Any], bool]) -> Callable[[Any], bool]:

@@ -29,14 +29,24 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("evaluate", "decorator", "kinds", "cached_function", "binding", "carried", "prefix"),
     ("cache",),
     ("rooms",),
-    ("writer",),
+    ("writer", "backfill"),
     ("walk",),
     ("judge", "match"),
     ("store", "embed", "index", "epochs", "flight", "stream", "telemetry"),
     ("admit", "protocols", "vectors"),
     ("entry", "value"),
     ("request",),
-    ("text", "prefix.chain", "errors", "config", "canonical", "decision", "data", "aside"),
+    (
+        "text",
+        "prefix.chain",
+        "errors",
+        "config",
+        "canonical",
+        "decision",
+        "data",
+        "aside",
+        "tenant",
+    ),
 )
 # cache.cached() is the door to the decorator: the one import that points up, made when it is used.
 DOORS = {("cache", "semcache.decorator")}

@@ -27,7 +27,7 @@ _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _BLANKS = re.compile(r"[^\S\n]+")
 _THANKS = ("please", "pls", "thanks", "thank you")
 _PLEASE = re.compile(r",? (?:please|pls|thanks|thank you)$")
-_TRIM = " \t.!?。！？…~～,，、:-"
+_TRIM = " \t.!?¿¡。！？…~～,，、:-"
 
 
 def bare(text: str) -> str:

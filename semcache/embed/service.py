@@ -12,6 +12,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Literal, TypeAlias
 from weakref import WeakSet, finalize
 
@@ -230,7 +231,8 @@ class EmbeddingService:
     def _failed(self, error: BaseException) -> NoEmbedding:
         failure = NoEmbedding(Reason.EMBEDDER_FAILED, _text_of(error))
         self._log_once(type(error).__name__, f"the embedder failed: {failure.detail}")
-        self._note("failures", failure)
+        # What an error says may quote the text of its own caller: others hear its kind only.
+        self._note("failures", replace(failure, detail=type(error).__name__))
         return failure
 
     def _overdue(self, worker: Worker, job: Job, before: Batch | None) -> NoEmbedding:

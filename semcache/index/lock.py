@@ -1,19 +1,18 @@
 """Lets many threads search or one change: FAISS crashes when both happen at once.
 
 A waiting writer goes before new readers, so searches cannot starve it. For that reason a thread
-must not take the lock again while it holds it. A forked child starts with the lock free.
+must not take the lock again while it holds it. A fork waits for a change that is under way, so that
+a forked child starts with the lock free and nothing half changed.
 """
 
 from __future__ import annotations
 
-import os
 import threading
 from types import TracebackType
-from weakref import WeakSet
+
+from semcache.store.fork import REST_SECONDS, survive_forks
 
 __all__ = ["ReadWriteLock"]
-
-_LOCKS: WeakSet[ReadWriteLock] = WeakSet()
 
 
 class ReadWriteLock:
@@ -30,6 +29,7 @@ class ReadWriteLock:
     __slots__ = (
         "__weakref__",
         "_condition",
+        "_is_resting",
         "_reader",
         "_readers",
         "_waiting",
@@ -41,7 +41,7 @@ class ReadWriteLock:
         self._reader = _Reader(self)
         self._writer = _Writer(self)
         self._free()
-        _LOCKS.add(self)
+        survive_forks(self)
 
     def read(self) -> _Reader:
         """A context in which others may read and nobody writes."""
@@ -56,6 +56,18 @@ class ReadWriteLock:
         self._readers = 0
         self._waiting = 0
         self._writing = False
+        self._is_resting = False
+
+    def before_fork(self) -> None:
+        """Let other threads finish what they are changing."""
+        self._is_resting = self._enter_write(REST_SECONDS)
+
+    def after_fork(self, *, in_child: bool) -> None:
+        """Go on; the child starts with the lock free."""
+        if in_child:
+            self._free()
+        elif self._is_resting:
+            self._leave_write()
 
     def _enter_read(self) -> None:
         with self._condition:
@@ -70,17 +82,21 @@ class ReadWriteLock:
             if not self._readers and self._waiting:
                 self._condition.notify_all()
 
-    def _enter_write(self) -> None:
+    def _enter_write(self, timeout_seconds: float | None = None) -> bool:
         with self._condition:
+            entered = False
             self._waiting += 1
             try:
-                while self._writing or self._readers:
-                    self._condition.wait()
-                self._writing = True
+                entered = self._condition.wait_for(self._is_free, timeout_seconds)
+                self._writing = self._writing or entered
             finally:
                 self._waiting -= 1
-                if not self._writing:
+                if not entered:
                     self._condition.notify_all()
+            return entered
+
+    def _is_free(self) -> bool:
+        return not (self._writing or self._readers)
 
     def _leave_write(self) -> None:
         with self._condition:
@@ -122,12 +138,3 @@ class _Writer:
         trace: TracebackType | None,
     ) -> None:
         self._lock._leave_write()
-
-
-def _free_all() -> None:
-    """The threads that held a lock at the fork do not exist in the child."""
-    for lock in list(_LOCKS):
-        lock._free()
-
-
-os.register_at_fork(after_in_child=_free_all)

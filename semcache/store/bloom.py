@@ -6,12 +6,11 @@ it was made for, it asks to be rebuilt and turns over to a new filter of the rig
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from semcache.store.fork import rest, survive_forks
+from semcache.store.fork import ForkSafe
 
 __all__ = ["RotatingBloom"]
 
@@ -21,7 +20,7 @@ _HASHES = 7
 _WORD = (1 << 64) - 1
 
 
-class RotatingBloom:
+class RotatingBloom(ForkSafe):
     """A Bloom filter over keys that are random already, such as digests of 16 bytes.
 
     >>> bloom = RotatingBloom()
@@ -31,11 +30,9 @@ class RotatingBloom:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._is_resting = False
+        super().__init__()
         self._late: list[bytes] | None = None
         self.rebuild(list)
-        survive_forks(self)
 
     def add(self, key: bytes) -> None:
         """Take `key` in. Two threads that set bits of one byte must not undo each other."""
@@ -104,17 +101,6 @@ class RotatingBloom:
         """The share of absent keys that it did let through, since it was last rebuilt."""
         asked = self._false_alarms + self._refusals
         return self._false_alarms / asked if asked else 0.0
-
-    def before_fork(self) -> None:
-        """Let other threads finish what they are adding."""
-        self._is_resting = rest(self._lock)
-
-    def after_fork(self, *, in_child: bool) -> None:
-        """Go on, with a new lock in the child."""
-        if in_child:
-            self._lock = threading.Lock()
-        elif self._is_resting:
-            self._lock.release()
 
 
 def _places(key: bytes, mask: int) -> list[int]:

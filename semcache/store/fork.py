@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Protocol
 
-__all__ = ["REST_SECONDS", "Forkable", "Gate", "rest", "survive_forks"]
+__all__ = ["REST_SECONDS", "ForkSafe", "Forkable", "Gate", "rest", "survive_forks"]
 
 _POLL_SECONDS = 0.001
 
@@ -102,6 +102,26 @@ def survive_forks(item: Forkable) -> None:
 def rest(lock: threading.Lock) -> bool:
     """Take `lock` for the time of a fork, so that no other thread holds it in the child."""
     return lock.acquire(timeout=REST_SECONDS)
+
+
+class ForkSafe:
+    """An object with one lock, `_lock`, that no forked child inherits held or half way through."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._is_resting = False
+        survive_forks(self)
+
+    def before_fork(self) -> None:
+        """Let other threads finish what they are changing."""
+        self._is_resting = rest(self._lock)
+
+    def after_fork(self, *, in_child: bool) -> None:
+        """Go on, with a new lock in the child."""
+        if in_child:
+            self._lock = threading.Lock()
+        elif self._is_resting:
+            self._lock.release()
 
 
 def _youngest_first() -> list[Forkable]:

@@ -7,19 +7,18 @@ and entries are returned whether expired or not: the cache decides.
 from __future__ import annotations
 
 import heapq
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 
 from semcache.entry import Entry
 from semcache.errors import ArgumentError
-from semcache.store.fork import rest, survive_forks
+from semcache.store.fork import ForkSafe
 
 __all__ = ["MemoryStore"]
 
 
-class MemoryStore:
+class MemoryStore(ForkSafe):
     """A bounded map of entries. Safe for threads and forks.
 
     `max_bytes` bounds the sum of `Entry.size_bytes`. `grace_seconds` is how long an expired entry
@@ -42,6 +41,7 @@ class MemoryStore:
         clock: Callable[[], float],
         grace_seconds: float = 0.0,
     ) -> None:
+        super().__init__()
         if max_entries < 1:
             raise ArgumentError("max_entries", max_entries, "pass at least 1")
         if max_bytes < 1:
@@ -50,15 +50,12 @@ class MemoryStore:
         self._max_bytes = max_bytes
         self._clock = clock
         self._grace_seconds = grace_seconds
-        self._lock = threading.Lock()
-        self._is_resting = False
         self._plain: OrderedDict[bytes, Entry] = OrderedDict()
         self._pinned: OrderedDict[bytes, Entry] = OrderedDict()
         self._expiries: list[tuple[float, int, Entry]] = []
         self._ties = count()
         self._bytes = 0
         self.hits = 0
-        survive_forks(self)
 
     def get(self, key: bytes) -> Entry | None:
         """Return the entry under `key`, expired or not, or None; it is the last to go now."""
@@ -166,14 +163,3 @@ class MemoryStore:
                 return entry.key
             heapq.heappop(self._expiries)
         return None
-
-    def before_fork(self) -> None:
-        """Let other threads finish what they are changing."""
-        self._is_resting = rest(self._lock)
-
-    def after_fork(self, *, in_child: bool) -> None:
-        """Go on, with a new lock in the child."""
-        if in_child:
-            self._lock = threading.Lock()
-        elif self._is_resting:
-            self._lock.release()

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 
+from semcache.aside import run_behind
 from semcache.entry import Entry
 from semcache.errors import StoreError, StoreTimeoutError, ValueFormError
 from semcache.store.fork import rest, survive_forks
@@ -227,13 +228,8 @@ class WriteQueue:
         if self._writer is not None:
             self._wake.notify_all()
             return True
-        writer = threading.Thread(target=self._run, name="semcache-writer", daemon=True)
-        try:
-            writer.start()
-        except RuntimeError:  # no more threads, or the interpreter is shutting down
-            return False
-        self._writer = writer
-        return True
+        self._writer = run_behind(self._run, "semcache-writer")
+        return self._writer is not None
 
     def _run(self) -> None:
         """Write batches until there has been nothing to write for a while."""

@@ -17,7 +17,7 @@ def test_entries_that_went_meanwhile_do_not_end_the_queue() -> None:
         cache.restore([bare])
         gone = [replace(bare, key=bytes([1] * 15 + [number])) for number in range(40)]
 
-        cache._rooms.writer.embed_later([*gone, bare])
+        cache._rooms.writer.backfill.embed_later([*gone, bare])
         cache.flush()
 
         assert [kept.windows for kept in cache.entries()] == [1]

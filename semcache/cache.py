@@ -27,6 +27,7 @@ from semcache.aside import run_aside
 from semcache.canonical import plain_text
 from semcache.config import USE_DEFAULT, Config, UseDefault, check_lifetime
 from semcache.decision import Bypass, Decision, Hit, Miss, Near, Reason, Refused, Stored
+from semcache.draft import Draft
 from semcache.embed.adapt import as_embedder
 from semcache.embed.batching import NoEmbedding
 from semcache.epochs import is_reserved, model_tag, namespace_tag
@@ -47,7 +48,6 @@ from semcache.telemetry import Stats
 from semcache.text.core import default_core
 from semcache.text.normalize import Form
 from semcache.walk import PLAIN, Handle, Options, Probe
-from semcache.writer import Draft
 
 if TYPE_CHECKING:
     from semcache.decorator import Decorate

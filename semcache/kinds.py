@@ -12,6 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from semcache.aside import run_aside
 from semcache.cached_function import CachedFunction, Call
+from semcache.carried import runs_as
 from semcache.decision import Decision, Hit, Miss
 from semcache.flight import running_loop
 from semcache.stream import Raw, Recording, areplay, replay
@@ -95,6 +96,8 @@ class CoroutineFunction(CachedFunction[P, R]):
 class StreamFunction(CachedFunction[P, R]):
     """A generator function. The look-up happens when the first chunk is asked for."""
 
+    is_stream = True
+
     def _start(self, call: Call) -> Generator[Any, None, Any]:
         return (yield from self._chunks(call, self._decide(call)))
 
@@ -129,6 +132,8 @@ class StreamFunction(CachedFunction[P, R]):
 
 class AsyncStreamFunction(CachedFunction[P, R]):
     """An async generator function."""
+
+    is_stream = True
 
     async def _start(self, call: Call) -> AsyncGenerator[Any, None]:
         running_loop()
@@ -184,9 +189,8 @@ def payload_of(hit: Hit[Any]) -> bytes:
 
 def kind_of(function: Callable[P, R]) -> type[CachedFunction[P, R]]:
     """Choose the wrapper for a function; a callable object goes by its `__call__`."""
-    body = function if inspect.isroutine(function) else type(function).__call__
     for is_kind, kind in _KINDS:
-        if is_kind(function) or is_kind(body):
+        if runs_as(is_kind, function):
             return kind
     return PlainFunction
 

@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("evaluate", "decorator", "kinds", "cached_function", "binding", "carried", "prefix"),
     ("cache",),
     ("rooms",),
-    ("writer",),
+    ("writer", "draft"),
     ("walk",),
     ("judge", "match"),
     ("store", "embed", "index", "epochs", "flight", "stream", "telemetry"),

@@ -6,6 +6,7 @@ of status count in the result itself only: further in they may be the answer's o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from semcache.admit.shape import Layer, field_of, layers
@@ -17,6 +18,8 @@ _STATUSES = ("status", "status_code", "statusCode")
 _TYPES = ("error", "response.failed", "response.error")
 _BAD_WORDS = frozenset({"error", "failed", "failure", "fail", "timeout", "exception"})
 _COMPLAINTS = ("error", "errors", "error_message", "message", "reason", "detail", "code")
+_PAGE = re.compile(r"\s*<(?:!doctype|html)\b.{0,400}?<title>\s*(?:429|5\d\d)\b", re.I | re.S)
+"""What a gateway puts in the place of an answer."""
 _PAIRS = (("code", "message"), ("error_code", "error_msg"), ("errorType", "errorMessage"))
 
 
@@ -28,6 +31,8 @@ def error_reason(value: object) -> str | None:
     >>> error_reason([{"text": "fine"}, {"result": {"isError": True}}])
     'isError is true'
     """
+    if isinstance(value, str):
+        return "it is a gateway's page about an error" if _PAGE.match(value) else None
     return next(filter(None, map(_layer_reason, layers(value))), None)
 
 

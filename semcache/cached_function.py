@@ -56,8 +56,14 @@ class Call:
     handle: Handle | Bypass
     options: Options
     started: float = 0.0
+    led: bool = False
+    """It was this call's turn to ask: no equal one was under way."""
     answered: bool = False
     """Another caller had stored the answer by the time this one led."""
+
+    def leave_out(self, seconds: float) -> None:
+        """Leave out of the call's time what its reader took between two chunks."""
+        self.started += seconds
 
     @property
     def flight_key(self) -> bytes:
@@ -256,9 +262,14 @@ class CachedFunction(Generic[P, R]):
     def _answered(self, call: Call, miss: Miss) -> Hit[Any] | None:
         """Look once more before leading: the answer may have come while this caller queued."""
         hit = None if miss.reason in _CALLED_ANYWAY else self.cache.recheck(miss)
-        call.answered = hit is not None
+        call.led, call.answered = True, hit is not None
         call.started = self.cache.now()
         return hit
+
+    def _count_if_joined(self, call: Call) -> None:
+        """Count a miss that needed no call of its own."""
+        if call.answered or not call.led:
+            self.cache.join()
 
     def _start(self, call: Call) -> Any:
         raise AssertionError("a kind of function says how it is run")

@@ -36,7 +36,17 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("admit", "protocols", "vectors"),
     ("entry", "value"),
     ("request",),
-    ("text", "prefix.chain", "errors", "config", "canonical", "decision", "data", "aside"),
+    (
+        "text",
+        "prefix.chain",
+        "errors",
+        "config",
+        "canonical",
+        "decision",
+        "data",
+        "aside",
+        "sampling",
+    ),
 )
 # cache.cached() is the door to the decorator: the one import that points up, made when it is used.
 DOORS = {("cache", "semcache.decorator")}

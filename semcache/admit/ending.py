@@ -6,6 +6,7 @@ ones. Where an object carries several such fields, the first that says something
 
 from __future__ import annotations
 
+import enum
 import re
 from collections.abc import Mapping, Sequence
 
@@ -155,10 +156,11 @@ def _carries(value: object, name: str) -> bool:
 def _level(reason: object) -> str:
     """Bring a reason to one spelling: `MAX_TOKENS`, `maxTokens` and an enum of it are one."""
     inner = field_of(reason, "reason") or field_of(reason, "type")
-    if inner is not None and not isinstance(reason, str):
+    if inner is not None:
         reason = inner
-    # An enum of a provider's own prints its class before its name.
-    text = str(getattr(reason, "name", reason)).rpartition(".")[2] if reason is not None else ""
+    if isinstance(reason, enum.Enum):  # of numbers, as in protocol buffers, its name says more
+        reason = reason.value if isinstance(reason.value, str) else reason.name
+    text = "" if reason is None else str(reason).rpartition(".")[2]
     text = _CAMEL.sub("_", text.strip()).lower().replace("-", "_")
     text = text.removeprefix("finish_reason_")
     return "" if text in _OPEN else text

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Final
 
-from semcache.carried import bound_in, closed_over, name_of
+from semcache.carried import bound_in, closed_over, is_stream, name_of
 from semcache.errors import ArgumentError
 from semcache.request import ask_rule
 from semcache.tenant import check_tenant, tenant_name
@@ -87,10 +87,10 @@ class Binding:
         self._model = model
         self._namespace = check_tenant(namespace)
         self._carrier = function
-        self._function: str | None = name_of(function)
+        # A stream and a whole answer never meet, be it one name's earlier and later form.
+        name = None if shared else name_of(function)
+        self._function = [name, "stream"] if is_stream(function) else name
         self._closed_over = b"" if shared else closed_over(function)
-        if shared:
-            self._function = "any stream" if _is_stream(function) else None
         self._declared = frozenset(self._signature.parameters)
         self._open = _open_name(self._signature)
         self._check_names()
@@ -177,10 +177,6 @@ class Binding:
 
 def _asked(rule: Callable[[str], object], name: str) -> bool:
     return bool(rule(name))
-
-
-def _is_stream(function: Callable[..., Any]) -> bool:
-    return inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
 
 
 def _follow(path: str, arguments: Mapping[str, Any]) -> object:

@@ -26,6 +26,7 @@ from semcache.aside import run_aside, run_behind
 from semcache.canonical import plain_text
 from semcache.config import USE_DEFAULT, Config, UseDefault, check_lifetime
 from semcache.decision import Bypass, Decision, Hit, Miss, Near, Reason, Refused, Stored
+from semcache.draft import Draft
 from semcache.embed.adapt import as_embedder
 from semcache.embed.batching import Embedded, NoEmbedding
 from semcache.epochs import is_reserved, model_tag, namespace_tag
@@ -45,8 +46,7 @@ from semcache.rooms import Collaborators, Rooms, warn_once
 from semcache.telemetry import Stats
 from semcache.text.core import default_core
 from semcache.text.normalize import Form
-from semcache.walk import PLAIN, Handle, Options, Probe
-from semcache.writer import Draft
+from semcache.walk import PLAIN, Handle, Options, Probe, apart
 
 if TYPE_CHECKING:
     from semcache.decorator import Decorate
@@ -362,7 +362,8 @@ class SemanticCache:
                 self._telemetry.missed(request.text, request.scope)
         if self._on_decision is not None:
             try:
-                self._on_decision(decision)
+                # The caller's value is the caller's: an observer gets one of its own.
+                self._on_decision(apart(decision) if isinstance(decision, Hit) else decision)
             except Exception:
                 self._telemetry.failed("on_decision")
                 _log.exception("semcache: on_decision failed; the decision stands")
@@ -481,9 +482,18 @@ class SemanticCache:
         self.release(miss)
         return Refused(why)
 
-    def release(self, miss: Miss) -> None:
-        """End the call of a miss: another caller may refresh a stale answer now."""
+    def release(self, miss: Miss, *, unread: bool = False) -> None:
+        """End the call of a miss: another caller may refresh a stale answer now.
+
+        `unread` counts a stream that was not stored because nobody read it to its end.
+        """
+        if unread:
+            self._telemetry.refused("the stream was not read to its end")
         self._rooms.walk.release(miss.handle.request.key)
+
+    def join(self) -> None:
+        """Count a miss that shared an equal call instead of making its own."""
+        self._telemetry.joined()
 
     def now(self) -> float:
         """Give the wall clock's time, in seconds; NaN from a clock that fails."""

@@ -9,18 +9,18 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from semcache.binding import Binding
 from semcache.canonical import canonical_bytes, digest
 from semcache.config import USE_DEFAULT, UseDefault
 from semcache.decision import Bypass, Decision, Hit, Miss, Reason, Refused, Stored
+from semcache.draft import Draft
 from semcache.errors import ArgumentError, ValueFormError
 from semcache.flight import Flights
 from semcache.stream import Raw, Recording, Streams
 from semcache.walk import Handle, Options
-from semcache.writer import Draft
 
 if TYPE_CHECKING:
     from semcache.cache import SemanticCache
@@ -56,8 +56,14 @@ class Call:
     handle: Handle | Bypass
     options: Options
     started: float = 0.0
+    led: bool = False
+    """It was this call's turn to ask: no equal one was under way."""
     answered: bool = False
     """Another caller had stored the answer by the time this one led."""
+
+    def leave_out(self, seconds: float) -> None:
+        """Leave out of the call's time what its reader took between two chunks."""
+        self.started += seconds
 
     @property
     def flight_key(self) -> bytes:
@@ -74,6 +80,9 @@ class CachedFunction(Generic[P, R]):
     nothing; `refresh` calls anew and replaces the stored answer; `bypass` leaves the cache out;
     `put` stores an answer for given arguments; `remove` takes it out.
     """
+
+    is_stream = False
+    """A generator of either kind: its answer is a list of chunks."""
 
     is_static = False
     """A static method: it is not bound to the object it is looked up on."""
@@ -166,8 +175,18 @@ class CachedFunction(Generic[P, R]):
         return self.cache.preview(call.handle, call.options)
 
     def put(self, value: Any, *args: P.args, **kwargs: P.kwargs) -> Stored | Refused:
-        """Store a value as the answer for these arguments, durably on return."""
-        return self.cache.store(self._handle(args, kwargs), self._draft(value))
+        """Store a value as the answer for these arguments, durably on return.
+
+        For a stream the value is the list of its chunks; a text, or bytes, is its only chunk.
+
+        Raises:
+            ArgumentError: the function is a stream, and the value is no list of chunks.
+            ValueFormError: the arguments or the value have no stable form.
+        """
+        draft = self._draft(value)
+        if self.is_stream:
+            draft = replace(draft, chunks=_chunks_of(value))
+        return self.cache.store(self._handle(args, kwargs), draft)
 
     def remove(self, *args: P.args, **kwargs: P.kwargs) -> bool:
         """Take out the answer stored for exactly these arguments."""
@@ -207,18 +226,15 @@ class CachedFunction(Generic[P, R]):
         self, value: Any, seconds: float = 0.0, recording: Recording[Any] | None = None
     ) -> Draft:
         rules = self._rules
-        chunks = None if recording is None else recording.chunks()
-        shown = value if chunks is None else chunks
-        cost = rules.cost(shown) if callable(rules.cost) else rules.cost
         return Draft(
             value=value,
-            chunks=chunks,
+            chunks=None if recording is None else recording.chunks(),
             payload=None if recording is None else recording.payload,
             ttl_seconds=rules.ttl_seconds,
             cache_if=rules.cache_if,
             is_complete=rules.is_complete,
             saved_seconds=max(0.0, seconds),
-            saved_cost=cost,
+            cost=rules.cost,
         )
 
     def _keep(
@@ -246,12 +262,28 @@ class CachedFunction(Generic[P, R]):
     def _answered(self, call: Call, miss: Miss) -> Hit[Any] | None:
         """Look once more before leading: the answer may have come while this caller queued."""
         hit = None if miss.reason in _CALLED_ANYWAY else self.cache.recheck(miss)
-        call.answered = hit is not None
+        call.led, call.answered = True, hit is not None
         call.started = self.cache.now()
         return hit
+
+    def _count_if_joined(self, call: Call) -> None:
+        """Count a miss that needed no call of its own."""
+        if call.answered or not call.led:
+            self.cache.join()
 
     def _start(self, call: Call) -> Any:
         raise AssertionError("a kind of function says how it is run")
 
     def _start_deciding(self, call: Call) -> Any:
         raise AssertionError("a kind of function says how it is run")
+
+
+def _chunks_of(value: object) -> list[object]:
+    """Give the chunks that a hit will replay. A dict or a number has none that could be meant."""
+    if isinstance(value, str | bytes):
+        return [value]
+    if isinstance(value, list | tuple):
+        return list(value)
+    raise ArgumentError(
+        "value", value, "pass the list of chunks to replay, as in put([chunk], ...)"
+    )

@@ -15,7 +15,7 @@ from typing import Any
 
 from semcache.canonical import canonical_bytes
 
-__all__ = ["bound_in", "closed_over", "name_of"]
+__all__ = ["bound_in", "closed_over", "is_stream", "name_of", "runs_as"]
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -28,6 +28,25 @@ def name_of(function: Callable[..., Any]) -> str:
         function = function.func
     named = function if hasattr(function, "__qualname__") else type(function)
     return f"{named.__module__}.{named.__qualname__}"
+
+
+def runs_as(is_kind: Callable[[object], bool], function: Callable[..., Any]) -> bool:
+    """Say whether a callable is of a kind that `inspect` knows; an object goes by `__call__`."""
+    if is_kind(function):
+        return True
+    while isinstance(function, functools.partial):
+        function = function.func
+    return not inspect.isroutine(function) and is_kind(type(function).__call__)
+
+
+def is_stream(function: Callable[..., Any]) -> bool:
+    """Say whether a callable is a generator function of either kind.
+
+    >>> is_stream(functools.partial(iter, "abc"))
+    False
+    """
+    kinds = (inspect.isgeneratorfunction, inspect.isasyncgenfunction)
+    return any(runs_as(is_kind, function) for is_kind in kinds)
 
 
 def bound_in(function: Any) -> object:

@@ -18,6 +18,7 @@ from typing import Any, Final
 from semcache.canonical import canonical_bytes, digest, plain_text
 from semcache.decision import Reason
 from semcache.errors import ValueFormError
+from semcache.sampling import has_sample_number, temperature_of
 from semcache.text.normalize import Form, is_blank, normalize, normalizer_name
 
 __all__ = ["Identity", "Messages", "Request", "ask_rule"]
@@ -113,8 +114,8 @@ class Identity:
             text=text,
             exact_only=exact_only,
             turns=len(history) + 1,
-            temperature=_temperature(params),
-            sample="sample" in (params or {}),
+            temperature=temperature_of(params or {}),
+            sample=has_sample_number(params or {}),
             has_history=any(_role(message) not in _INSTRUCTIONS for message in history),
         )
 
@@ -152,11 +153,6 @@ def ask_rule(option: str, rule: Callable[..., Any], *args: Any, **kwargs: Any) -
         return rule(*args, **kwargs)
     except Exception as error:
         raise ValueFormError(f"{option}: {type(error).__name__}: {error}") from error
-
-
-def _temperature(params: Mapping[str, Any] | None) -> float | None:
-    value = (params or {}).get("temperature")
-    return float(value) if isinstance(value, int | float) else None
 
 
 def _split(prompt: object) -> tuple[list[Any], str, Any, Reason | None]:

@@ -33,7 +33,8 @@ class Stats:
     """What the cache has done since it was opened.
 
     Counts are of decisions; `saved_seconds` and `saved_cost` add up what the calls behind the
-    served entries had taken. `store` and `embedder` are the figures of those rooms.
+    served entries had taken. `joined` are the misses that made no call of their own, as an equal
+    one was under way. `store` and `embedder` are the figures of those rooms.
     """
 
     hits: Mapping[str, int]
@@ -50,6 +51,7 @@ class Stats:
     store: Mapping[str, float] = field(default_factory=dict)
     embedder: Mapping[str, float] = field(default_factory=dict)
     hints: tuple[str, ...] = ()
+    joined: int = 0
 
     @property
     def lookups(self) -> int:
@@ -75,6 +77,7 @@ class Stats:
         for name, latency in sorted(self.latency.items()):
             took = f"p50 {latency.p50_ms:.3f} ms, p95 {latency.p95_ms:.3f} ms"
             lines.append(f"  {'time':<11}{latency.count:>8}  {name}: {took}")
+        lines.append(f"  {'joined':<11}{self.joined:>8}  misses that shared an equal call")
         lines.append(f"  saved      {self.saved_seconds:8.1f} s, {self.saved_cost:.4f} cost")
         return "\n".join([*lines, *(f"  hint: {hint}" for hint in self.hints)])
 
@@ -90,6 +93,7 @@ class Telemetry:
         self._refused: Counter[str] = Counter()
         self._errors: Counter[str] = Counter()
         self._stored = 0
+        self._joined = 0
         self._stale = 0
         self._saved_seconds = 0.0
         self._saved_cost = 0.0
@@ -128,6 +132,11 @@ class Telemetry:
         with self._lock:
             self._stored += count
 
+    def joined(self) -> None:
+        """Count a miss that made no call of its own."""
+        with self._lock:
+            self._joined += 1
+
     def missed(self, text: str, scope: bytes) -> None:
         """Remember a missed text, to tell how often only its scope was new."""
         key = hash(text)
@@ -162,6 +171,7 @@ class Telemetry:
                 misses=dict(self._misses),
                 bypasses=dict(self._bypasses),
                 stored=self._stored,
+                joined=self._joined,
                 refused=dict(self._refused),
                 errors=dict(self._errors),
                 stale_hits=self._stale,

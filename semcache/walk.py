@@ -8,8 +8,8 @@ a Probe that wants a vector; `finish` takes the vector and decides. It writes no
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
 
 from semcache.admit.dynamic import DynamicRules, Finding
 from semcache.config import Config
@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from semcache.protocols import Guard, Policy, Vectors
     from semcache.store.tiered import TieredStore
 
-__all__ = ["PLAIN", "Handle", "Options", "Probe", "Walk"]
+__all__ = ["PLAIN", "Handle", "Options", "Probe", "Walk", "apart"]
+
+T = TypeVar("T")
 
 REFRESH_LEASE_SECONDS = 30.0
 """How long one caller is trusted to be refreshing a stale answer before another may try."""
@@ -351,6 +353,11 @@ class Walk:
 
     def _miss(self, probe: Probe, reason: Reason, detail: str = "") -> Miss:
         return Miss(reason, tuple(probe.steps), probe.nearest, detail, probe.handle)
+
+
+def apart(hit: Hit[T]) -> Hit[T]:
+    """Give the same hit with a value of its own."""
+    return hit if type(hit.value) is str else replace(hit, value=decode(hit.handle[1].payload))
 
 
 _MOST_SEARCHES = 8

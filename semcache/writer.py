@@ -11,7 +11,7 @@ import logging
 import random
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +19,9 @@ from semcache.admit.personal import personal_data
 from semcache.admit.response import Admission, answer_text, has_tool_calls
 from semcache.aside import run_behind
 from semcache.backfill import Backfill
-from semcache.config import USE_DEFAULT, Config, UseDefault, check_ttl
+from semcache.config import Config, UseDefault, check_ttl
 from semcache.decision import Refused, Stored
+from semcache.draft import Draft
 from semcache.embed.service import EmbeddingService
 from semcache.entry import Entry, new_entry_id
 from semcache.match.projections import Projections, as_bytes
@@ -32,29 +33,12 @@ from semcache.walk import Handle
 if TYPE_CHECKING:
     from semcache.admit.dynamic import DynamicRules
 
-__all__ = ["Draft", "Writer"]
+__all__ = ["Writer"]
 
 _log = logging.getLogger("semcache")
 
 _SHORTEST_JITTERED_SECONDS = 60.0
 _IDLE_SECONDS = 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """An answer on its way in, and how it is to be kept."""
-
-    value: object
-    chunks: Sequence[object] | None = None
-    payload: bytes | None = None
-    """The encoded answer, where the caller has it already."""
-    cache_if: Callable[[Any], bool] | None = None
-    is_complete: Callable[[list[Any]], bool] | None = None
-    ttl_seconds: float | timedelta | UseDefault | None = USE_DEFAULT
-    source: str = "call"
-    pinned: bool = False
-    saved_seconds: float = 0.0
-    saved_cost: float = 0.0
 
 
 class Writer:
@@ -104,7 +88,7 @@ class Writer:
 
     def refusal(self, handle: Handle, draft: Draft) -> Refused | None:
         """Say why an answer may not be stored, or give None."""
-        shown = draft.value if draft.chunks is None else list(draft.chunks)
+        shown = draft.shown
         reason = self._admission_of(draft).check(shown, draft.chunks)
         if reason is not None:
             return Refused(reason)
@@ -167,6 +151,7 @@ class Writer:
         return Stored(item.entry_id)
 
     def _admitted(self, handle: Handle, draft: Draft) -> Entry | Refused:
+        draft = draft.apart()
         made = self.refusal(handle, draft) or self._entry(handle, draft)
         if isinstance(made, Entry) and made.size_bytes > self._largest_bytes:
             size, bound = made.size_bytes, self._largest_bytes
@@ -177,9 +162,7 @@ class Writer:
 
     def _entry(self, handle: Handle, draft: Draft) -> Entry:
         request = handle.request
-        stream = draft.chunks is not None
         now = self._clock()
-        shown: Any = draft.chunks if stream else draft.value
         vectors = handle.vectors
         return Entry(
             key=request.key,
@@ -188,20 +171,20 @@ class Writer:
             namespace=request.namespace,
             model=request.model,
             text=request.text,
-            payload=encode(shown) if draft.payload is None else draft.payload,
+            payload=encode(draft.shown) if draft.payload is None else draft.payload,
             created_at=now,
             expires_at=self._expiry(now, draft.ttl_seconds, perishable=handle.perishable),
             epochs=handle.epochs,
-            exact_only=request.exact_only is not None or has_tool_calls(shown),
+            exact_only=request.exact_only is not None or has_tool_calls(draft.told),
             gate="" if self._rules is None else self._rules.fingerprint,
             embedder=handle.embedder,
             windows=0 if vectors is None else len(vectors),
             vectors=b"" if vectors is None else as_bytes(vectors),
-            stream=stream,
+            stream=draft.chunks is not None,
             pinned=draft.pinned,
             source=draft.source,
             saved_seconds=draft.saved_seconds,
-            saved_cost=draft.saved_cost,
+            saved_cost=draft.cost(draft.shown) if callable(draft.cost) else draft.cost,
         )
 
     def _expiry(

@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("evaluate", "decorator", "kinds", "cached_function", "binding", "carried", "prefix"),
     ("cache",),
     ("rooms",),
-    ("writer", "backfill"),
+    ("writer", "backfill", "draft"),
     ("walk",),
     ("judge", "match"),
     ("store", "embed", "index", "epochs", "flight", "stream", "telemetry"),
@@ -46,6 +46,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "data",
         "aside",
         "tenant",
+        "sampling",
     ),
 )
 # cache.cached() is the door to the decorator: the one import that points up, made when it is used.

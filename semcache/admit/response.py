@@ -7,47 +7,19 @@ stored is still handed to the caller. The reason comes back as text, None means 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from semcache.admit.shape import (
-    answer_text,
-    ends_stream,
-    field_of,
-    finish_reasons,
-    has_tool_calls,
-    is_chat_chunk,
-)
+from semcache.admit.emptiness import is_empty
+from semcache.admit.ending import cut_reason, open_reason
+from semcache.admit.failure import error_reason
+from semcache.admit.shape import answer_text, has_tool_calls
+from semcache.admit.wire import sent
 
 __all__ = ["Admission", "answer_text", "has_tool_calls", "is_refusal"]
 
-_CUT = {
-    "length": "cut off at the length limit",
-    "max_tokens": "cut off at the length limit",
-    "max_output_tokens": "cut off at the length limit",
-    "max_token": "cut off at the length limit",
-    "model_length": "cut off at the length limit",
-    "model_context_window_exceeded": "cut off at the length limit",
-    "incomplete": "the answer is incomplete",
-    "pause_turn": "the answer is incomplete",
-    "cancelled": "the answer is incomplete",
-    "insufficient_system_resource": "the answer is incomplete",
-    "content_filter": "stopped by a content filter",
-    "content_filtered": "stopped by a content filter",
-    "safety": "stopped by a content filter",
-    "recitation": "stopped by a content filter",
-    "blocklist": "stopped by a content filter",
-    "prohibited_content": "stopped by a content filter",
-    "spii": "stopped by a content filter",
-    "image_safety": "stopped by a content filter",
-    "guardrail_intervened": "stopped by a content filter",
-    "malformed_function_call": "the call of a tool is malformed",
-    "error": "the provider ended with an error",
-    "failed": "the provider ended with an error",
-}
-_UNFINISHED = frozenset({"incomplete", "failed", "cancelled", "canceled", "in_progress", "queued"})
-_BAD_WORDS = frozenset({"error", "failed", "failure", "fail", "timeout", "exception"})
-_COMPLAINTS = ("error", "errors", "error_message", "message", "reason", "detail", "code")
+_END_MARKER = "[DONE]"
+"""Ends the transport of a stream, not its answer, and is no part of either."""
 _REFUSAL_CHARS = 400
 _REFUSAL = re.compile(
     r"\b(?:i(?:'m| am) (?:very |really |so |truly )?(?:sorry|afraid)\b.{0,40}\b(?:can(?:'t|not)|"
@@ -97,38 +69,30 @@ class Admission:
         `chunks` are the parts of a stream that ended cleanly, `value` is what they add up to
         (pass the list again where there is no such thing). The first reason found is returned.
         """
-        parts: Sequence[object] = (value,) if chunks is None else (*chunks, value)
-        reason = next(filter(None, map(self._part_reason, parts)), None)
-        reason = reason or (self._stream_reason(chunks) if chunks is not None else None)
-        reason = reason or self._empty_reason(value, chunks)
+        parts = [value] if chunks is None else list(chunks)
+        told = sent(parts) or [part for part in parts if part != _END_MARKER] or parts
+        streamed = chunks is not None or len(told) > 1
+        found = map(self._own_error, (*parts, value))
+        reason = next(filter(None, found), None)
+        reason = reason or next(filter(None, map(error_reason, told)), None)
+        cut = (cut_reason(part, chunk=streamed) for part in told)
+        reason = reason or next(filter(None, cut), None)
+        reason = reason or (self._stream_reason(told, chunks) if streamed else None)
+        if reason is None and not self.store_empty and is_empty(told):
+            reason = "the answer is empty"
         if reason is None and self.refuse_refusals and is_refusal(value):
             reason = "the answer is a refusal"
         return reason or self._own_reason(value)
-
-    def _part_reason(self, part: object) -> str | None:
-        if part is None or isinstance(part, str | bytes | int | float):
-            return self._own_error(part)
-        return self._own_error(part) or error_reason(part) or cut_reason(part)
 
     def _own_error(self, part: object) -> str | None:
         if self.is_error is None or not (found := self.is_error(part)):
             return None
         return f"flagged as an error: {found}" if isinstance(found, str) else "flagged as an error"
 
-    def _stream_reason(self, chunks: Sequence[object]) -> str | None:
-        if self.is_complete is not None:
-            return None if self.is_complete(chunks) else "the stream is not complete"
-        has_shape = any(is_chat_chunk(chunk) for chunk in chunks)
-        if has_shape and not any(map(ends_stream, chunks)):
-            return "no chunk of the stream carries a finish reason"
-        return None
-
-    def _empty_reason(self, value: object, chunks: Sequence[object] | None) -> str | None:
-        if self.store_empty:
-            return None
-        if is_empty(value) or (chunks is not None and all(map(is_empty, chunks))):
-            return "the answer is empty"
-        return None
+    def _stream_reason(self, told: Sequence[object], chunks: Sequence[object] | None) -> str | None:
+        if self.is_complete is None or chunks is None:
+            return open_reason(told)
+        return None if self.is_complete(chunks) else "the stream is not complete"
 
     def _own_reason(self, value: object) -> str | None:
         if self.cache_if is None:
@@ -138,98 +102,6 @@ class Admission:
         # The user's check must not break the user's call.
         except Exception as error:
             return f"cache_if raised {type(error).__name__}: {error}"
-
-
-def cut_reason(value: object) -> str | None:
-    """Return why an answer is not whole, from its finish reasons and its status."""
-    for reason in finish_reasons(value):
-        if reason in _CUT:
-            return f"{_CUT[reason]} ({reason})"
-    status = field_of(value, "status")
-    if isinstance(status, str) and status.lower() in _UNFINISHED:
-        return f"the answer is {status.lower()}"
-    feedback = field_of(value, "promptFeedback") or field_of(value, "prompt_feedback")
-    block = field_of(feedback, "blockReason") or field_of(feedback, "block_reason")
-    return f"stopped by a content filter ({block})" if block else None
-
-
-def error_reason(value: object) -> str | None:
-    """Return why a result that was not raised is an error all the same.
-
-    >>> error_reason({"status": 503})
-    'status is 503'
-    """
-    for name in ("is_error", "isError"):
-        if field_of(value, name) is True:
-            return f"{name} is true"
-    if error := field_of(value, "error"):
-        return f"it carries an error: {str(error)[:80]}"
-    for name in ("status", "status_code", "statusCode"):
-        if (reason := _status_reason(name, field_of(value, name))) is not None:
-            return reason
-    for name in ("success", "ok"):
-        if field_of(value, name) is False and any(field_of(value, n) for n in _COMPLAINTS):
-            return f"{name} is false"
-    if field_of(value, "type") in ("error", "response.failed", "response.error"):
-        return f"its type is {field_of(value, 'type')}"
-    return None
-
-
-def _status_reason(name: str, status: object) -> str | None:
-    if isinstance(status, bool):
-        return None
-    if isinstance(status, str) and not (name == "status" and status.lower() in _BAD_WORDS):
-        is_number = status.isascii() and status.isdigit() and len(status) == 3
-        return _status_reason(name, int(status)) if is_number else None
-    if isinstance(status, str) or (isinstance(status, int) and 400 <= status <= 599):
-        return f"{name} is {status}"
-    return None
-
-
-def is_empty(value: object) -> bool:
-    """Say whether an answer holds nothing. 0 and False hold something; so does a tool call.
-
-    >>> [is_empty(value) for value in (None, "", "  ", [], {}, 0, False)]
-    [True, True, True, True, True, False, False]
-    """
-    if value is None:
-        return True
-    if isinstance(value, str):
-        return not value.strip("\u200b\u200c\u200d\u2060\ufeff \t\r\n\f\v\u00a0\u3000")
-    if isinstance(value, bytes | bytearray):
-        return not value
-    if isinstance(value, Mapping) or field_of(value, "choices") is not None:
-        return not value or (_has_answer_shape(value) and _is_hollow(value))
-    if isinstance(value, Sequence | set | frozenset):
-        return not value or _is_hollow_list(value)
-    return _has_answer_shape(value) and _is_hollow(value)
-
-
-def _has_answer_shape(value: object) -> bool:
-    names = ("choices", "candidates", "stop_reason", "output_text", "message")
-    if any(field_of(value, name) is not None for name in names):
-        return True
-    return field_of(value, "role") is not None and field_of(value, "content") is not None
-
-
-def _is_hollow(value: object) -> bool:
-    return not answer_text(value).strip() and not has_tool_calls(value) and not _has_media(value)
-
-
-def _is_hollow_list(value: object) -> bool:
-    if not isinstance(value, list | tuple):
-        return False
-    shaped = [item for item in value if isinstance(item, str) or _has_answer_shape(item)]
-    return len(shaped) == len(value) and _is_hollow(value)
-
-
-def _has_media(value: object) -> bool:
-    """Images, audio and parsed objects are answers without text."""
-    choices = field_of(value, "choices")
-    items = choices if isinstance(choices, Sequence) else ()
-    messages = [field_of(item, "message") or field_of(item, "delta") for item in items]
-    names = ("audio", "images", "parsed", "reasoning_content")
-    return any(field_of(message, name) for message in messages for name in names)
 
 
 def is_refusal(value: object) -> bool:

@@ -1,29 +1,52 @@
 """Reads the common result shapes: OpenAI chat and responses, Anthropic, Gemini, Bedrock, streams.
 
 A result may be a string, a mapping or an object with attributes; nothing here imports a provider.
-It only reads: what follows from what it reads is decided in `response` and `personal`.
+It only reads: what follows from what it reads is decided in its neighbours.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-__all__ = [
-    "answer_text",
-    "ends_stream",
-    "field_of",
-    "finish_reasons",
-    "has_tool_calls",
-    "is_chat_chunk",
-]
+__all__ = ["Layer", "answer_text", "field_of", "has_tool_calls", "layers"]
 
 _MAX_DEPTH = 8
 _TEXT_FIELDS = ("content", "text", "output_text", "refusal")
 _CONTAINERS = ("choices", "message", "delta", "content", "parts", "candidates", "output", "results")
-_REASON_FIELDS = ("finish_reason", "stop_reason", "finishReason", "stopReason", "done_reason")
 _TOOL_FIELDS = ("tool_calls", "function_call", "functionCall", "toolUse", "tool_use")
 _TOOL_TYPES = frozenset({"tool_use", "function_call", "tool_call", "custom_tool_call", "toolUse"})
-_NESTS = (*_CONTAINERS, "response", "messageStop", "message_delta")
+_SEATED = ("choices", "candidates")
+_NESTS = (
+    *_CONTAINERS,
+    "response",
+    "result",
+    "outputs",
+    "item",
+    "body",
+    "messages",
+    "messageStop",
+    "message_delta",
+    "content_block",
+    "generations",
+    "completions",
+    "generation_info",
+    "response_metadata",
+    "details",
+    "meta",
+)
+
+
+class Layer(NamedTuple):
+    """One object of a result in which a provider may say something of the answer.
+
+    `depth` is 0 for the result itself and for the items of a list; `seat` is the number of the
+    choice that it belongs to, if it belongs to one.
+    """
+
+    value: object
+    depth: int
+    seat: int | None
 
 
 def field_of(value: object, name: str) -> object:
@@ -42,6 +65,33 @@ def field_of(value: object, name: str) -> object:
     except Exception:
         return None
     return None if callable(found) else found
+
+
+def layers(value: object) -> Iterator[Layer]:
+    """Give a result and all that it nests, outermost first. Texts and numbers are no layers.
+
+    >>> [seen.seat for seen in layers({"choices": [{"index": 1, "delta": {}}]})]
+    [None, 1, 1]
+    """
+    return _layers(value, 0, None)
+
+
+def _layers(value: object, depth: int, seat: int | None) -> Iterator[Layer]:
+    if depth > _MAX_DEPTH or value is None or isinstance(value, str | bytes | int | float):
+        return
+    if (items := _items(value)) is not None:
+        for item in items:
+            yield from _layers(item, depth, seat)
+        return
+    yield Layer(value, depth, seat)
+    for name in _NESTS:
+        found = field_of(value, name)
+        if name not in _SEATED or (items := _items(found)) is None:
+            yield from _layers(found, depth + 1, seat)
+            continue
+        for place, item in enumerate(items):
+            index = field_of(item, "index")
+            yield from _layers(item, depth + 1, index if isinstance(index, int) else place)
 
 
 def _items(value: object) -> Sequence[object] | None:
@@ -84,59 +134,6 @@ def _text_parts(value: object) -> list[object]:
     return [part for part in nested if part is not None and not isinstance(part, str)]
 
 
-def finish_reasons(value: object) -> tuple[str, ...]:
-    """Return every finish or stop reason found in a result or a chunk, lower case.
-
-    >>> finish_reasons({"choices": [{"finish_reason": "length"}]})
-    ('length',)
-    """
-    return tuple(_reasons(value, 0))
-
-
-def _reasons(value: object, depth: int) -> Iterator[str]:
-    if depth > _MAX_DEPTH or value is None or isinstance(value, str | bytes):
-        return
-    if (items := _items(value)) is not None:
-        for item in items:
-            yield from _reasons(item, depth + 1)
-        return
-    for name in _REASON_FIELDS:
-        found = field_of(value, name)
-        if found is not None and found != "":
-            # An enum of a provider's own prints its class before its name.
-            yield str(getattr(found, "name", found)).rpartition(".")[2].lower()
-    details = field_of(value, "incomplete_details")
-    if details is not None and (reason := field_of(details, "reason")):
-        yield str(reason).lower()
-    for name in _NESTS:
-        yield from _reasons(field_of(value, name), depth + 1)
-
-
-def is_chat_chunk(value: object) -> bool:
-    """Say whether a chunk of a stream has the chat shape, which ends with a finish reason.
-
-    >>> is_chat_chunk({"choices": [{"delta": {"content": "a"}}]})
-    True
-    >>> is_chat_chunk("a")
-    False
-    """
-    if any(_items(field_of(value, name)) is not None for name in ("choices", "candidates")):
-        return True
-    if any(field_of(value, name) is not None for name in ("contentBlockDelta", "messageStart")):
-        return True
-    kind = field_of(value, "type")
-    return isinstance(kind, str) and kind.startswith(("response.", "content_block_", "message_"))
-
-
-def ends_stream(value: object) -> bool:
-    """Say whether a chunk tells that the answer came to its end.
-
-    >>> ends_stream({"type": "response.completed"})
-    True
-    """
-    return field_of(value, "type") == "response.completed" or bool(finish_reasons(value))
-
-
 def has_tool_calls(value: object) -> bool:
     """Say whether a result, or any chunk of a stream, asks for a tool to be called.
 
@@ -145,15 +142,11 @@ def has_tool_calls(value: object) -> bool:
     >>> has_tool_calls({"choices": [{"message": {"tool_calls": [{"id": "a"}]}}]})
     True
     """
-    return _calls_tool(value, 0)
+    return any(map(_calls_tool, layers(value)))
 
 
-def _calls_tool(value: object, depth: int) -> bool:
-    if depth > _MAX_DEPTH or value is None or isinstance(value, str | bytes):
-        return False
-    if (items := _items(value)) is not None:
-        return any(_calls_tool(item, depth + 1) for item in items)
-    if field_of(value, "type") in _TOOL_TYPES or any(field_of(value, n) for n in _TOOL_FIELDS):
+def _calls_tool(layer: Layer) -> bool:
+    kind = field_of(layer.value, "type")
+    if isinstance(kind, str) and kind in _TOOL_TYPES:
         return True
-    nests = (*_NESTS, "content_block")
-    return any(_calls_tool(field_of(value, name), depth + 1) for name in nests)
+    return any(field_of(layer.value, name) for name in _TOOL_FIELDS)

@@ -1,0 +1,76 @@
+"""Answers that are still text from the wire: server-sent events, JSON lines, a body of JSON.
+
+Decides when a text is such a thing and gives the objects in it, so that a proxy's raw answer is
+judged as the parsed one would be. JSON that a model wrote as its answer stays a text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+__all__ = ["sent"]
+
+_FIELDS = ("data:", "event:", "id:", "retry:", ":")
+_OF_A_PROVIDER = frozenset(
+    "choices candidates generations completions stop_reason stopReason finish_reason done "
+    "generated_text delta".split()
+)
+
+
+def sent(parts: Sequence[object]) -> list[object] | None:
+    """Give the objects that texts from the wire are made of; None if they are something else.
+
+    The texts may be cut anywhere. What cannot be read any more, a torn end, is left out.
+
+    >>> sent(['data: {"choices": [], ', '"id": 1}', chr(10), "data: [DONE]"])
+    [{'choices': [], 'id': 1}]
+    >>> sent(['{"verdict": "error"}']) is None
+    True
+    """
+    text = _joined(parts).lstrip("\ufeff \t\r\n")
+    if text.startswith(_FIELDS):
+        return _events(text)
+    if text.startswith(("{", "[")):
+        return _bodies(text)
+    return None
+
+
+def _joined(parts: Sequence[object]) -> str:
+    if all(isinstance(part, str) for part in parts):
+        return "".join(map(str, parts))
+    if all(isinstance(part, bytes | bytearray) for part in parts):
+        return b"".join(
+            bytes(part) for part in parts if isinstance(part, bytes | bytearray)
+        ).decode("utf-8", "replace")
+    return ""
+
+
+def _events(text: str) -> list[object] | None:
+    lines = [line[5:].strip() for line in text.splitlines() if line.startswith("data:")]
+    found = [body for line in lines if isinstance(body := _parse(line), Mapping)]
+    return list(found) or None
+
+
+def _bodies(text: str) -> list[object] | None:
+    whole = _parse(text)
+    if isinstance(whole, Mapping):
+        found = [whole]
+    elif isinstance(whole, list):
+        found = [item for item in whole if isinstance(item, Mapping)]
+    else:
+        parsed = map(_parse, text.splitlines())
+        found = [item for item in parsed if isinstance(item, Mapping)]
+    return list(found) if any(map(_is_of_a_provider, found)) else None
+
+
+def _is_of_a_provider(body: Mapping[str, object]) -> bool:
+    failed = isinstance(body.get("error"), Mapping) or body.get("type") == "error"
+    return failed or not _OF_A_PROVIDER.isdisjoint(body)
+
+
+def _parse(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):  # a text like any other, or one that was cut
+        return None

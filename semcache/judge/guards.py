@@ -24,8 +24,9 @@ from semcache.judge.guards_meaning import (
 )
 from semcache.judge.guards_order import marker_conflict, roles_kept
 from semcache.judge.guards_pointing import check_persons, check_reference
-from semcache.judge.guards_spelling import load_dictionary
+from semcache.judge.guards_wording import check_wording
 from semcache.text.facts import Facts, read
+from semcache.text.misspelling import load_dictionary
 
 __all__ = ["DEFAULT_GUARDS", "Guard", "judge_pair", "preload"]
 
@@ -85,6 +86,8 @@ def _operators(facts: Facts) -> list[str]:
 def _check_code(query: Facts, candidate: Facts) -> str:
     if query.code != candidate.code:
         return quote(query.code, candidate.code)
+    if query.layout != candidate.layout:
+        return f"indents: {quote(map(str, query.layout), map(str, candidate.layout))}"
     both_quote = query.quotes and candidate.quotes
     if both_quote and sorted(query.quotes) != sorted(candidate.quotes):
         return quote(query.quotes, candidate.quotes)
@@ -137,6 +140,7 @@ DEFAULT_GUARDS: tuple[Guard, ...] = (
     Guard("dates", _check_dates),
     Guard("literals", _check_literals),
     Guard("code", _check_code),
+    Guard("wording", check_wording),
     Guard("negation", check_negation),
     Guard("antonyms", check_antonyms),
     Guard("quantifiers", check_quantifiers),

@@ -17,10 +17,13 @@ __all__ = [
     "Chinese",
     "English",
     "Language",
+    "Mention",
     "Phrase",
     "Rewrite",
+    "about_patterns",
     "chinese",
     "english",
+    "mention_words",
     "opposites",
     "others",
 ]
@@ -54,6 +57,7 @@ class English:
     synonyms: dict[str, str]
     irregular: dict[str, str]
     spellings: dict[str, str]
+    nouns: dict[str, str]
     kept: frozenset[str]
     cased: frozenset[str]
     accented: frozenset[str]
@@ -82,6 +86,15 @@ class Language:
     articles: frozenset[str]
     negation: frozenset[str]
     negation_pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Words with which a language asks about words: not what is asked about."""
+
+    frame: frozenset[str]
+    asks: frozenset[str]
+    courtesy: frozenset[str]
 
 
 @cache
@@ -189,6 +202,15 @@ def _pair(row: list[str]) -> tuple[str, str]:
     return one, two
 
 
+def _nouns(text: str) -> dict[str, str]:
+    """Nouns by their verb: "create ~ion" is creation, "install -ation" adds to the whole verb."""
+    nouns: dict[str, str] = {}
+    for verb, noun in _rows(text):
+        stem = {"-": verb, "~": verb[:-1]}.get(noun[0])
+        nouns[verb] = noun if stem is None else stem + noun[1:]
+    return nouns
+
+
 def _spellings(words: dict[str, Any]) -> dict[str, str]:
     pairs: dict[str, str] = dict(map(_pair, _rows(words["spelling_pairs"])))
     for root in words["spelling_roots"].split():
@@ -227,6 +249,7 @@ def english() -> English:
         synonyms=_groups(words["synonyms"]),
         irregular=irregular,
         spellings=_spellings(words),
+        nouns=_nouns(words["nouns"]),
         kept=frozenset(words["kept"].split()),
         cased=frozenset(table["cased"]["words"].split()),
         accented=frozenset(table["accented"]["words"].split()),
@@ -278,6 +301,30 @@ def others() -> dict[str, Language]:
         )
         for code, row in _table("other").items()
     }
+
+
+_TABLES = {"en": "english", "zh": "chinese"}
+
+
+def _mentions(language: str) -> dict[str, str]:
+    if language in _TABLES:
+        rows: dict[str, str] = _table(_TABLES[language])["mention"]
+        return rows
+    return dict(_table("other").get(language, {}))
+
+
+def about_patterns(language: str) -> tuple[str, str]:
+    """Regular expressions for prompts about words and about form, "" where there are none."""
+    rows = _mentions(language)
+    return rows.get("about_words", ""), rows.get("about_form", "")
+
+
+@cache
+def mention_words(language: str) -> Mention:
+    """The frame words of questions about words; empty for languages read in part."""
+    rows = _mentions(language)
+    sets = (frozenset(rows.get(name, "").split()) for name in ("frame", "asks", "courtesy"))
+    return Mention(*sets)
 
 
 @cache

@@ -131,7 +131,12 @@ def _check_content(query: Facts, candidate: Facts) -> str:
 
 
 def _is_equal(query: Facts, candidate: Facts) -> bool:
-    return [t.key for t in query.content] == [t.key for t in candidate.content]
+    return _worded(query) == _worded(candidate)
+
+
+def _worded(facts: Facts) -> list[str]:
+    """The words in order, without those that may be missing."""
+    return [token.key for token in facts.content if token.kind != "optional"]
 
 
 DEFAULT_GUARDS: tuple[Guard, ...] = (

@@ -13,7 +13,12 @@ from functools import lru_cache
 
 from semcache.text.facts_chinese import read_chinese
 from semcache.text.facts_english import read_english
-from semcache.text.facts_language import language_of, script_of, simplified
+from semcache.text.facts_language import (
+    language_of,
+    level_for_language,
+    script_of,
+    simplified,
+)
 from semcache.text.facts_literal import Reading
 from semcache.text.facts_other import read_other, without_politeness
 from semcache.text.facts_tokens import Piece, Token, level_marks, pieces_of
@@ -107,6 +112,7 @@ def read(text: str) -> Facts:
         levelled = simplified(levelled)
     if language not in ("en", "zh"):
         levelled = without_politeness(levelled, language)
+    levelled = level_for_language(_AMBIGUOUS.sub(r"\1٬", levelled))
     levelled = level_numbers(_without_dots(level_marks(levelled)))
     pieces = pieces_of(levelled)
     reading = _read(pieces, language, levelled)
@@ -134,6 +140,8 @@ def _layout(text: str) -> tuple[int, ...]:
     return indents if any(indents) else ()
 
 
+# 1.000 may be one or a thousand: it is equal to nothing but itself.
+_AMBIGUOUS = re.compile(r"(?:(?<![\d.])(?=[1-9]))(\d{1,3})\.(?=\d{3}(?![\d.]))")
 _DOTTED = re.compile(r"\b(?:[A-Za-z]\.){2,}")
 
 

@@ -170,16 +170,19 @@ def _word_token(item: Item, rules: English) -> Token:
     kind = "name" if text[0].isupper() and not item.opens else "word"
     if text.isupper() and len(text) > 1:
         kind = "name"
-    return Token(kind, _key(item.norm, rules.accented), text)
+    if kind == "name" or item.norm in rules.unaccented:
+        return Token(kind, word_key(_without_accents(item.norm)), text)
+    return Token(kind, word_key(item.norm), text)
 
 
 @lru_cache(maxsize=16384)
-def _key(word: str, accented: frozenset[str]) -> str:
-    if not word.isascii() and word not in accented:
+def _without_accents(word: str) -> str:
+    """A word of English that may drop its accents, or a name: elsewhere they part two words."""
+    if not word.isascii():
         word = "".join(
             c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c)
         )
-    return word_key(word)
+    return word
 
 
 def _cased_key(items: list[Item], position: int, rules: English) -> str:

@@ -60,7 +60,7 @@ class English:
     nouns: dict[str, str]
     kept: frozenset[str]
     cased: frozenset[str]
-    accented: frozenset[str]
+    unaccented: frozenset[str]
     symmetric: frozenset[str]
     floating: frozenset[str]
     optional: frozenset[str]
@@ -252,7 +252,7 @@ def english() -> English:
         nouns=_nouns(words["nouns"]),
         kept=frozenset(words["kept"].split()),
         cased=frozenset(table["cased"]["words"].split()),
-        accented=frozenset(table["accented"]["words"].split()),
+        unaccented=frozenset(table["unaccented"]["words"].split()),
         symmetric=frozenset(table["symmetric"]["words"].split()),
         floating=frozenset(table["floating"]["words"].split()),
         optional=frozenset(table["optional"]["words"].split()),

@@ -194,7 +194,33 @@ def _cased_key(items: list[Item], position: int, rules: English) -> str:
     if norm.endswith("^"):
         return norm
     is_name = norm in rules.cased and text[0].isupper() and not items[position].opens
-    return f"{norm}^" if is_name else ""
+    return f"{norm}^" if is_name or _is_letter(items, position) else ""
+
+
+def _is_letter(items: list[Item], position: int) -> bool:
+    """ "Vitamin A", "World War I": a letter that names one of several, not an article or "I"."""
+    item = items[position]
+    if item.piece.text not in ("A", "I") or item.opens or not position or _is_titled(items):
+        return False
+    before = items[position - 1]
+    follows_word = before.norm != "" and before.norm not in english().classes
+    if item.piece.text == "A":
+        return follows_word or position + 1 == len(items)
+    is_last = position + 1 == len(items) or items[position + 1].piece.kind == "stop"
+    is_numbered = before.piece.text[0].isupper() or before.norm in _NUMBERED
+    return follows_word and (is_last or is_numbered)
+
+
+def _is_titled(items: list[Item]) -> bool:
+    """In A Text Like This, or IN ONE LIKE THIS, a capital says nothing."""
+    words = [item.piece.text for item in items if len(item.norm) > _SMALL_WORD and not item.opens]
+    return len(words) > 1 and all(text[0].isupper() for text in words)
+
+
+_SMALL_WORD = 2
+_NUMBERED = frozenset(
+    "type phase class part section chapter level stage grade group appendix unit volume act".split()
+)
 
 
 _OPERATORS = {"plus": "+", "minus": "-", "times": "*"}

@@ -62,6 +62,7 @@ class English:
     cased: frozenset[str]
     unaccented: frozenset[str]
     symmetric: frozenset[str]
+    symmetric_with: frozenset[str]
     floating: frozenset[str]
     optional: frozenset[str]
 
@@ -254,6 +255,7 @@ def english() -> English:
         cased=frozenset(table["cased"]["words"].split()),
         unaccented=frozenset(table["unaccented"]["words"].split()),
         symmetric=frozenset(table["symmetric"]["words"].split()),
+        symmetric_with=frozenset(table["symmetric"]["with"].split()),
         floating=frozenset(table["floating"]["words"].split()),
         optional=frozenset(table["optional"]["words"].split()),
     )

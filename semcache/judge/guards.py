@@ -13,6 +13,7 @@ from semcache.judge.guards_explain import difference
 from semcache.judge.guards_meaning import (
     both_read,
     check_antonyms,
+    check_forms,
     check_modality,
     check_negation,
     check_quantifiers,
@@ -148,6 +149,7 @@ DEFAULT_GUARDS: tuple[Guard, ...] = (
     Guard("wording", check_wording),
     Guard("negation", check_negation),
     Guard("antonyms", check_antonyms),
+    Guard("forms", check_forms),
     Guard("quantifiers", check_quantifiers),
     Guard("modality", check_modality),
     Guard("tense", check_tense),

@@ -6,6 +6,7 @@ become their keys, small words become tokens of their class.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
@@ -193,8 +194,24 @@ def _cased_key(items: list[Item], position: int, rules: English) -> str:
         return "usa"
     if norm.endswith("^"):
         return norm
+    if _keeps_case(items, position):
+        return text
     is_name = norm in rules.cased and text[0].isupper() and not items[position].opens
     return f"{norm}^" if is_name or _is_letter(items, position) else ""
+
+
+# Symbols of elements that are acronyms in capitals: Co is cobalt, CO a gas.
+_ELEMENTS = frozenset("Co No Cs Si Hf Po Os Sc Sn Pb Ni Np Ho Bi".split())
+_CASED_UNIT = re.compile("[a-z]{1,2}[A-Z]|[A-Z]{2,3}")
+
+
+def _keeps_case(items: list[Item], position: int) -> bool:
+    """ "5 mW" is no "5 MW", cobalt no carbon monoxide."""
+    item = items[position]
+    if item.piece.text in _ELEMENTS and not item.opens:
+        return True
+    follows_number = position > 0 and items[position - 1].piece.kind == "number"
+    return follows_number and _CASED_UNIT.fullmatch(item.piece.text) is not None
 
 
 def _is_letter(items: list[Item], position: int) -> bool:

@@ -66,7 +66,7 @@ def _explain_have(pair: Pair) -> None:
             asked = any(token.kind == "question" and token.key != "who" for token in around)
             key = own.content[place].key
             used = key == "用" and any(token.key == "with" for token in other.tokens)
-            if key in ("来", "去") or used or (key == "有" and asked):
+            if used or (key == "有" and asked):
                 pair.drop(places, place)
 
 
@@ -139,10 +139,16 @@ def _run_of(whole: str, other: Facts, places: list[int]) -> list[int]:
     return []
 
 
+_ONE_OF = re.compile("(?<!第)[一1] ?(?:个|種|种|款|次|位|名|份|张|条|件|台|部|家|只|本|杯|点|些|下|首|篇|段|句)")
+
+
 def _explain_one(pair: Pair) -> None:
-    """ "one" may stand for "a"; in Chinese a single 一个 adds nothing."""
+    """ "one" may stand for "a"; in Chinese a single 一个 adds nothing, but 1 names line 1 (1号线)."""
     for own, places, other, _ in pair.sides():
-        has_article = own.language == "zh" or any(word in ("a", "an") for word in other.words)
+        if own.language == "zh":
+            has_article = _ONE_OF.search(own.text) is not None
+        else:
+            has_article = any(word in ("a", "an") for word in other.words)
         for place in list(places):
             token = own.content[place]
             if token.kind == "number" and token.key == "1" and has_article:

@@ -85,6 +85,8 @@ def _strip_start(pieces: tuple[Piece, ...], runs: list[str], rules: Chinese) -> 
             return
         run = runs[position]
         while found := next((p for p in rules.start if run.startswith(p)), ""):
+            if len(found) == 1 and run.startswith(rules.kept):
+                break
             run = run[len(found) :]
         runs[position] = run
         if run:
@@ -99,6 +101,8 @@ def _strip_end(pieces: tuple[Piece, ...], runs: list[str], rules: Chinese) -> No
             return
         run = runs[position]
         while found := next((p for p in rules.end if run.endswith(p)), ""):
+            if len(found) == 1 and run.endswith(rules.kept):
+                break
             run = run[: -len(found)]
         runs[position] = "" if run in rules.end_alone and position else run
         if runs[position]:

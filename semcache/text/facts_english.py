@@ -201,7 +201,7 @@ def _cased_key(items: list[Item], position: int, rules: English) -> str:
 
 
 # Symbols of elements that are acronyms in capitals: Co is cobalt, CO a gas.
-_ELEMENTS = frozenset("Co No Cs Si Hf Po Os Sc Sn Pb Ni Np Ho Bi".split())
+_ELEMENTS = frozenset("Co Cs Si Hf Po Os Sc Sn Pb Ni Np Ho Bi".split())
 _CASED_UNIT = re.compile("[a-z]{1,2}[A-Z]|[A-Z]{2,3}")
 
 

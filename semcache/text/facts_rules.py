@@ -74,6 +74,7 @@ class Chinese:
     start: tuple[str, ...]
     end: tuple[str, ...]
     end_alone: frozenset[str]
+    kept: tuple[str, ...]
     lexicon: dict[str, tuple[Rewrite, ...]]
     longest: int
 
@@ -281,6 +282,7 @@ def chinese() -> Chinese:
         start=_longest_first(table["drop"]["start"]),
         end=_longest_first(table["drop"]["end"]),
         end_alone=frozenset(table["drop"]["end_alone"].split()),
+        kept=tuple(table["kept"]["words"].split()),
         lexicon=lexicon,
         longest=max(map(len, lexicon)),
     )

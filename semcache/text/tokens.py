@@ -28,7 +28,7 @@ _NAMES = (
 )
 _ACRONYMS = "US IT WHO AIDS CAT MAC RAM PIN ACT SAT ICE"
 # Symbols of elements that are acronyms in capitals: Co is cobalt, CO a gas.
-_ELEMENTS = frozenset("Co No Cs Si Hf Po Os Sc Sn Pb Ni Np Ho Bi".split())
+_ELEMENTS = frozenset("Co Cs Si Hf Po Os Sc Sn Pb Ni Np Ho Bi".split())
 _CAPITALS_COUNT = frozenset(_NAMES.split())
 _ACRONYMS_COUNT = frozenset(_ACRONYMS.split())
 # Units whose value changes with their case: megawatt and milliwatt, byte and bit.

@@ -5,6 +5,7 @@ A guard never serves. What it cannot read it does not wave through: it says "unr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -77,11 +78,25 @@ def _check_dates(query: Facts, candidate: Facts) -> str:
 
 def _check_literals(query: Facts, candidate: Facts) -> str:
     one, two = _operators(query), _operators(candidate)
-    return quote(one, two) if one != two else differing(query, candidate, "literal")
+    if one != two:
+        return quote(one, two)
+    mine, theirs = _inner_capitals(query), _inner_capitals(candidate)
+    for word in mine.keys() & theirs.keys():
+        if mine[word] != theirs[word]:
+            return quote([mine[word]], [theirs[word]])
+    return differing(query, candidate, "literal")
 
 
 def _operators(facts: Facts) -> list[str]:
     return [key for key in facts.keys("literal") if not any(map(str.isalnum, key))]
+
+
+_INNER_CAPITAL = re.compile(r"\b\w*[a-z][A-Z]\w*")
+
+
+def _inner_capitals(facts: Facts) -> dict[str, str]:
+    """Words with a capital inside: userId is not userID, though youtube is YouTube."""
+    return {word.lower(): word for word in _INNER_CAPITAL.findall(facts.text)}
 
 
 def _check_code(query: Facts, candidate: Facts) -> str:

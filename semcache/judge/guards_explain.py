@@ -10,11 +10,11 @@ import re
 from functools import lru_cache
 
 from semcache.judge.guards_align import Difference, Pair
-from semcache.text.misspelling import is_misspelling
 from semcache.text.facts import Facts
 from semcache.text.facts_rules import english
 from semcache.text.facts_tokens import Token
 from semcache.text.facts_words import derived_alike
+from semcache.text.misspelling import is_misspelling
 
 __all__ = ["difference"]
 
@@ -32,7 +32,7 @@ def difference(query: Facts, candidate: Facts) -> Difference:
 
 
 def _letters(token: Token) -> str:
-    """The token without hyphens and apostrophes; other marks are part of a version, path or call."""
+    """The token without hyphens and apostrophes; other marks belong to a version or a path."""
     return token.text.lower().replace("-", "").replace("'", "")
 
 
@@ -139,11 +139,13 @@ def _run_of(whole: str, other: Facts, places: list[int]) -> list[int]:
     return []
 
 
-_ONE_OF = re.compile("(?<!第)[一1] ?(?:个|種|种|款|次|位|名|份|张|条|件|台|部|家|只|本|杯|点|些|下|首|篇|段|句)")
+_ONE_OF = re.compile(
+    "(?<!第)[一1] ?(?:个|種|种|款|次|位|名|份|张|条|件|台|部|家|只|本|杯|点|些|下|首|篇|段|句)"
+)
 
 
 def _explain_one(pair: Pair) -> None:
-    """ "one" may stand for "a"; in Chinese a single 一个 adds nothing, but 1 names line 1 (1号线)."""
+    """ "one" may stand for "a"; in Chinese 一个 adds nothing, the 1 of 1号线 is a name."""
     for own, places, other, _ in pair.sides():
         if own.language == "zh":
             has_article = _ONE_OF.search(own.text) is not None

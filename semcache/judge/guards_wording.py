@@ -44,8 +44,8 @@ def _words(facts: Facts) -> list[str]:
     """The words as they stand; a slip of the pen only where a frame word was meant."""
     frame = mention_words(facts.language).frame
     if facts.language == "zh":
-        words = (token for token in facts.content if token.kind in ("word", "name"))
-        return [token.text for token in words if token.key not in frame]
+        named = (token for token in facts.content if token.kind in ("word", "name"))
+        return [token.text for token in named if token.key not in frame]
     plain = level_typography(strip_politeness(normalize(facts.text)))
     words = (word.lower() for word in _WORD.findall(plain))
     return [meant(word) if meant(word) in frame else word for word in words]

@@ -1,8 +1,8 @@
 """Raw pieces of a prompt in a language that is read in part: words as they stand.
 
 Politeness is set aside and negations are known; an article may be missing, but the article of
-another gender may be another noun. Nothing is stemmed, so a difference in wording stays a difference
-that the judge calls unread.
+another gender may be another noun. Nothing is stemmed, so a difference in wording stays one that the judge
+calls unread.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ def _courtesy(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     if not phrases:
         return _NEVER, _NEVER
     start = re.compile(rf"\A{marks}(?:{phrases}){edge}{marks}(?=\w)", re.IGNORECASE)
-    end = re.compile(rf"(?<=[\w,.!?;:、。！？，،؟।]){marks}{before}(?:{phrases}){marks}\Z", re.IGNORECASE)
+    end = re.compile(
+        rf"(?<=[\w,.!?;:、。！？，،؟।]){marks}{before}(?:{phrases}){marks}\Z", re.IGNORECASE
+    )
     return start, end
 
 

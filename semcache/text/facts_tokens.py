@@ -219,7 +219,7 @@ _REPEATED = re.compile(",,|;;|::")
 
 
 def _is_sign(match: re.Match[str]) -> bool:
-    """Say whether a mark that mostly ends a clause is a sign here: "5!", "(2+3)*4", what " : " is."""
+    """Say whether a mark that mostly ends a clause is a sign here: "5!", "(2+3)*4", " : "."""
     run, text = match.group(), match.string
     if "\n" in run:
         return False

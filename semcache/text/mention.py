@@ -1,6 +1,6 @@
-"""Whether a prompt is about words or about their form, so that the words themselves are its subject.
+"""Whether a prompt is about words or their form, so that the words themselves are its subject.
 
-"What does big mean?" is not "What does large mean?", and a text to be proofread is not its corrected
+"What does big mean?" is not "What does large mean?", and a text to be proofread is not its mended
 copy. Decides only what a prompt is about; the patterns of each language stand in `rules/`.
 """
 

@@ -2,8 +2,8 @@
 
 One side must be in the dictionary and common, the other in no list of words or names, and the edit
 one that fingers and memory make: two letters swapped, a letter doubled or not, and in longer words
-an inner letter lost, added or a wrong vowel. The shorter the word, the more common it must be. It must never call two words of the language, or a
-word and a product, the same.
+an inner letter lost, added or a wrong vowel. The shorter the word, the more common it must be.
+It must never call two words of the language, or a word and a product, the same.
 """
 
 from __future__ import annotations

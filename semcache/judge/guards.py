@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from semcache.decision import Verdict
 from semcache.judge.guards_explain import difference
+from semcache.judge.guards_forms import check_forms
 from semcache.judge.guards_meaning import (
     both_read,
     check_antonyms,
-    check_forms,
     check_modality,
     check_negation,
     check_quantifiers,

@@ -139,9 +139,7 @@ def _run_of(whole: str, other: Facts, places: list[int]) -> list[int]:
     return []
 
 
-_ONE_OF = re.compile(
-    "(?<!第)[一1] ?(?:个|種|种|款|次|位|名|份|张|条|件|台|部|家|只|本|杯|点|些|下|首|篇|段|句)"
-)
+_ONE_OF = re.compile("(?<!第)[一1] ?[个種种款次位名份张条件台部家只本杯点些下首篇段句]")
 
 
 def _explain_one(pair: Pair) -> None:

@@ -11,8 +11,8 @@ from functools import lru_cache
 
 from semcache.judge.guards_meaning import quote
 from semcache.text.facts import Facts
-from semcache.text.facts_rules import mention_words
 from semcache.text.level import level_typography, strip_politeness
+from semcache.text.mention import mention_words
 from semcache.text.misspelling import meant
 from semcache.text.normalize import normalize
 

@@ -92,10 +92,10 @@ def level_for_language(text: str) -> str:
     In Turkish the small letter of I is ı: "SINIR" is a border, "sinir" a nerve. A decimal comma
     becomes "٫", so that nothing takes it for a mark that groups thousands.
 
-    >>> level_for_language("SINIR nedir"), level_for_language("Was sind das, 1,250 kg?")
-    ('SıNıR nedir', 'Was sind das, 1٫250 kg?')
-    >>> level_for_language("What is 1,250 kg?")
-    'What is 1,250 kg?'
+    >>> level_for_language("SINIR nedir")
+    'SıNıR nedir'
+    >>> level_for_language("Wie viel sind 1,250 kg?"), level_for_language("What is 1,250 kg?")
+    ('Wie viel sind 1٫250 kg?', 'What is 1,250 kg?')
     """
     has_capital, has_comma = "I" in text or "İ" in text, _COMMA.search(text) is not None
     if not (has_capital or has_comma) or script_of(text) != "latin":

@@ -1,8 +1,7 @@
 """Raw pieces of a prompt in a language that is read in part: words as they stand.
 
 Politeness is set aside and negations are known; an article may be missing, but the article of
-another gender may be another noun. Nothing is stemmed, so a difference in wording stays one that the judge
-calls unread.
+another gender may be another noun. Nothing is stemmed, so a difference in wording stays one.
 """
 
 from __future__ import annotations
@@ -47,10 +46,9 @@ def _courtesy(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     marks = r"[\s,.!?;:¡¿、。！？，،؟।]*"
     if not phrases:
         return _NEVER, _NEVER
+    ends = r"(?<=[\w,.!?;:、。！？，،؟।])"
     start = re.compile(rf"\A{marks}(?:{phrases}){edge}{marks}(?=\w)", re.IGNORECASE)
-    end = re.compile(
-        rf"(?<=[\w,.!?;:、。！？，،؟।]){marks}{before}(?:{phrases}){marks}\Z", re.IGNORECASE
-    )
+    end = re.compile(rf"{ends}{marks}{before}(?:{phrases}){marks}\Z", re.IGNORECASE)
     return start, end
 
 

@@ -17,15 +17,13 @@ __all__ = [
     "Chinese",
     "English",
     "Language",
-    "Mention",
     "Phrase",
     "Rewrite",
-    "about_patterns",
     "chinese",
     "english",
-    "mention_words",
     "opposites",
     "others",
+    "rules_of",
 ]
 
 Rewrite = tuple[str, str]
@@ -90,17 +88,9 @@ class Language:
     negation_pattern: str
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """Words with which a language asks about words: not what is asked about."""
-
-    frame: frozenset[str]
-    asks: frozenset[str]
-    courtesy: frozenset[str]
-
-
 @cache
-def _table(name: str) -> dict[str, Any]:
+def rules_of(name: str) -> dict[str, Any]:
+    """The rules of one file, as they stand there."""
     return tomllib.loads((files("semcache.text") / "rules" / f"{name}.toml").read_text("utf-8"))
 
 
@@ -229,7 +219,7 @@ def _spellings(words: dict[str, Any]) -> dict[str, str]:
 @cache
 def english() -> English:
     """The English rules."""
-    table, words = _table("english"), _table("english_words")
+    table, words = rules_of("english"), rules_of("english_words")
     phrasal: dict[str, dict[str, str]] = {}
     for verb, particle, key in _rows(table["phrasal"]["rows"]):
         phrasal.setdefault(verb, {})[particle] = key
@@ -265,7 +255,7 @@ def english() -> English:
 @cache
 def chinese() -> Chinese:
     """The Chinese rules."""
-    table = _table("chinese")
+    table = rules_of("chinese")
     lexicon: dict[str, tuple[Rewrite, ...]] = {}
     for words in (table["function"]["words"], table["drop"]["any"]):
         lexicon.update((word, ()) for word in words.split())
@@ -303,32 +293,8 @@ def others() -> dict[str, Language]:
             negation=frozenset(row.get("negation", "").split()),
             negation_pattern=row.get("negation_pattern", ""),
         )
-        for code, row in _table("other").items()
+        for code, row in rules_of("other").items()
     }
-
-
-_TABLES = {"en": "english", "zh": "chinese"}
-
-
-def _mentions(language: str) -> dict[str, str]:
-    if language in _TABLES:
-        rows: dict[str, str] = _table(_TABLES[language])["mention"]
-        return rows
-    return dict(_table("other").get(language, {}))
-
-
-def about_patterns(language: str) -> tuple[str, str]:
-    """Regular expressions for prompts about words and about form, "" where there are none."""
-    rows = _mentions(language)
-    return rows.get("about_words", ""), rows.get("about_form", "")
-
-
-@cache
-def mention_words(language: str) -> Mention:
-    """The frame words of questions about words; empty for languages read in part."""
-    rows = _mentions(language)
-    sets = (frozenset(rows.get(name, "").split()) for name in ("frame", "asks", "courtesy"))
-    return Mention(*sets)
 
 
 @cache
@@ -337,11 +303,11 @@ def opposites(language: str) -> dict[str, frozenset[str]]:
     word of a line against each of the others.
     """
     if language == "en":
-        rows = _rows(_table("english_words")["antonyms"])
+        rows = _rows(rules_of("english_words")["antonyms"])
     elif language == "zh":
-        rows = _rows(_table("chinese")["antonyms"]["rows"])
+        rows = _rows(rules_of("chinese")["antonyms"]["rows"])
     else:
-        listed = _table("other").get(language, {}).get("antonyms", "")
+        listed = rules_of("other").get(language, {}).get("antonyms", "")
         rows = [pair.split() for pair in listed.split(",") if pair]
     found: dict[str, set[str]] = {}
     for row in rows:

@@ -7,12 +7,13 @@ copy. Decides only what a prompt is about; the patterns of each language stand i
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from semcache.text.facts_rules import about_patterns
+from semcache.text.facts_rules import rules_of
 
-__all__ = ["About", "about"]
+__all__ = ["About", "Mention", "about", "mention_words"]
 
 About = Literal["", "words", "form"]
 """What a prompt is about: its matter, certain words, or how something is written."""
@@ -34,9 +35,36 @@ def about(text: str, language: str) -> About:
 
 @cache
 def _patterns(language: str) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None]:
-    words, form = about_patterns(language)
-    return _compiled(words), _compiled(form)
+    rows = _rows(language)
+    return _compiled(rows.get("about_words", "")), _compiled(rows.get("about_form", ""))
 
 
 def _compiled(pattern: str) -> re.Pattern[str] | None:
     return re.compile(pattern, re.IGNORECASE) if pattern else None
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Words with which a language asks about words: not what is asked about."""
+
+    frame: frozenset[str]
+    asks: frozenset[str]
+    courtesy: frozenset[str]
+
+
+_TABLES = {"en": "english", "zh": "chinese"}
+
+
+def _rows(language: str) -> dict[str, str]:
+    if language in _TABLES:
+        rows: dict[str, str] = rules_of(_TABLES[language])["mention"]
+        return rows
+    return dict(rules_of("other").get(language, {}))
+
+
+@cache
+def mention_words(language: str) -> Mention:
+    """The frame words of questions about words; empty for languages read in part."""
+    rows = _rows(language)
+    sets = (frozenset(rows.get(name, "").split()) for name in ("frame", "asks", "courtesy"))
+    return Mention(*sets)

@@ -34,8 +34,9 @@ class Embedder(Protocol):
     the same row whatever else is in the batch. Five more abilities are looked up by name and may be
     absent: `unknown(text) -> list[str]`, the words it cannot read, or `readable(text) -> bool`
     where it cannot name them; `windows(text) -> list[str]`, pieces that each fit its window and
-    together are the whole text; `default_threshold: float | None`; `load() -> None` with
-    `loaded: bool`, for what is slow to become ready.
+    together are the whole text (none if it cannot say; then a long text of which an end does not
+    change the vector has no part in the semantic tier); `default_threshold: float | None`;
+    `load() -> None` with `loaded: bool`, for what is slow to become ready.
     """
 
     @property

@@ -39,6 +39,11 @@ BATCH_CHARACTERS = 4_000
 # More of one text is not read: past this the near-duplicate tier sees the text, this one does not.
 _MOST_WINDOWS = 4
 _MOST_CHARACTERS = 20_000
+# An embedder without `windows` may cut a longer text without a word. Then it is asked for the text
+# without its end, and without its beginning, as well: what it read changes the vector.
+_SURELY_READ_BYTES = 1_000
+_END_CHARACTERS = 16
+_UNCHANGED = 1e-6  # in each number of a row: what batches of another shape may differ by
 _UNSEEN = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf"})
 
 
@@ -58,6 +63,14 @@ class NoEmbedding:
 
 
 Embedded: TypeAlias = Embedding | NoEmbedding
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """What is embedded of one text, and what is embedded only to see whether all of it is read."""
+
+    pieces: list[str]
+    probes: Sequence[str] = ()
 
 
 class Job:
@@ -185,17 +198,16 @@ class Worker:
 
     def _embed(self, texts: list[str]) -> list[Embedded]:
         cut = [self._cut(text) for text in texts]
-        read = [pieces for pieces in cut if not isinstance(pieces, NoEmbedding)]
-        rows = self._rows([window for pieces in read for window in pieces])
+        asked = [[] if isinstance(c, NoEmbedding) else [*c.pieces, *c.probes] for c in cut]
+        rows = self._rows([text for group in asked for text in group])
         results: list[Embedded] = []
         start = 0
-        for pieces in cut:
-            if isinstance(pieces, NoEmbedding):
-                results.append(pieces)
-                continue
-            vectors = rows[start : start + len(pieces)]
-            start += len(pieces)
-            results.append(_embedding(vectors))
+        for text, group in zip(cut, asked, strict=True):
+            if isinstance(text, NoEmbedding):
+                results.append(text)
+            else:
+                results.append(_embedding(rows[start : start + len(group)], len(text.pieces)))
+            start += len(group)
         return results
 
     def _rows(self, windows: list[str]) -> Vectors:
@@ -204,7 +216,7 @@ class Worker:
         rows = self._embedder.embed(windows) if windows else np.empty((0, self.dimension or 0))
         return unit_rows(rows, count=len(windows), dimension=self.dimension)
 
-    def _cut(self, text: str) -> list[str] | NoEmbedding:
+    def _cut(self, text: str) -> _Cut | NoEmbedding:
         """The windows of `text`, or why it is not for the embedder."""
         if _is_blank(text):
             return NoEmbedding(Reason.BLANK_TEXT)
@@ -214,10 +226,12 @@ class Worker:
         if unread is not None:
             return NoEmbedding(Reason.UNREADABLE, unread)
         windows = getattr(self._embedder, "windows", None)
-        pieces: list[str] = [text] if windows is None else list(windows(text))
+        pieces: list[str] = [] if windows is None else list(windows(text))
         if len(pieces) > _MOST_WINDOWS:
             return _too_long(f"{len(pieces)} windows, at most {_MOST_WINDOWS}")
-        return pieces
+        if pieces or len(text.encode("utf-8", "surrogatepass")) <= _SURELY_READ_BYTES:
+            return _Cut(pieces or [text])
+        return _Cut([text], [text[:-_END_CHARACTERS], text[_END_CHARACTERS:]])
 
 
 def is_loaded(embedder: Embedder) -> bool:
@@ -241,10 +255,14 @@ def _unread(embedder: Embedder, text: str) -> str | None:
     return "not readable to the embedder" if readable is not None and not readable(text) else None
 
 
-def _embedding(vectors: Vectors) -> Embedded:
-    if vectors.any(axis=1).all():
-        return Embedding(vectors)
-    return NoEmbedding(Reason.UNREADABLE, "the embedder gave a vector of zeros")
+def _embedding(rows: Vectors, windows: int) -> Embedded:
+    """The first `windows` rows, unless leaving out an end of the text gave the same row."""
+    vectors, probes = rows[:windows], rows[windows:]
+    if not vectors.any(axis=1).all():
+        return NoEmbedding(Reason.UNREADABLE, "the embedder gave a vector of zeros")
+    if len(probes) and float(np.abs(probes - vectors[0]).max(axis=1).min()) <= _UNCHANGED:
+        return _too_long("an end of the text does not change the vector; give it `windows`")
+    return Embedding(vectors)
 
 
 def _too_long(how: str) -> NoEmbedding:

@@ -135,9 +135,12 @@ class SentenceTransformerEmbedder:
         return [] if pieces is None else pieces.unknown(text)
 
     def windows(self, text: str) -> list[str]:
-        """Pieces of `text` that each fit the window; joined, they are the text."""
+        """Pieces of `text` that each fit the window; joined, they are the text.
+
+        None at all for a model without a fast tokenizer, whose window is not known.
+        """
         pieces = self._ready().pieces
-        return [text] if pieces is None else pieces.windows(text)
+        return [] if pieces is None else pieces.windows(text)
 
     def _ready(self) -> _Loaded:
         loaded = self._loaded

@@ -5,11 +5,13 @@ A guard never serves. What it cannot read it does not wave through: it says "unr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from semcache.decision import Verdict
 from semcache.judge.guards_explain import difference
+from semcache.judge.guards_forms import check_forms
 from semcache.judge.guards_meaning import (
     both_read,
     check_antonyms,
@@ -24,8 +26,9 @@ from semcache.judge.guards_meaning import (
 )
 from semcache.judge.guards_order import marker_conflict, roles_kept
 from semcache.judge.guards_pointing import check_persons, check_reference
-from semcache.judge.guards_spelling import load_dictionary
+from semcache.judge.guards_wording import check_wording
 from semcache.text.facts import Facts, read
+from semcache.text.misspelling import load_dictionary
 
 __all__ = ["DEFAULT_GUARDS", "Guard", "judge_pair", "preload"]
 
@@ -75,16 +78,32 @@ def _check_dates(query: Facts, candidate: Facts) -> str:
 
 def _check_literals(query: Facts, candidate: Facts) -> str:
     one, two = _operators(query), _operators(candidate)
-    return quote(one, two) if one != two else differing(query, candidate, "literal")
+    if one != two:
+        return quote(one, two)
+    mine, theirs = _inner_capitals(query), _inner_capitals(candidate)
+    for word in mine.keys() & theirs.keys():
+        if mine[word] != theirs[word]:
+            return quote([mine[word]], [theirs[word]])
+    return differing(query, candidate, "literal")
 
 
 def _operators(facts: Facts) -> list[str]:
     return [key for key in facts.keys("literal") if not any(map(str.isalnum, key))]
 
 
+_INNER_CAPITAL = re.compile(r"\b\w*[a-z][A-Z]\w*")
+
+
+def _inner_capitals(facts: Facts) -> dict[str, str]:
+    """Words with a capital inside: userId is not userID, though youtube is YouTube."""
+    return {word.lower(): word for word in _INNER_CAPITAL.findall(facts.text)}
+
+
 def _check_code(query: Facts, candidate: Facts) -> str:
     if query.code != candidate.code:
         return quote(query.code, candidate.code)
+    if query.layout != candidate.layout:
+        return f"indents: {quote(map(str, query.layout), map(str, candidate.layout))}"
     both_quote = query.quotes and candidate.quotes
     if both_quote and sorted(query.quotes) != sorted(candidate.quotes):
         return quote(query.quotes, candidate.quotes)
@@ -128,7 +147,12 @@ def _check_content(query: Facts, candidate: Facts) -> str:
 
 
 def _is_equal(query: Facts, candidate: Facts) -> bool:
-    return [t.key for t in query.content] == [t.key for t in candidate.content]
+    return _worded(query) == _worded(candidate)
+
+
+def _worded(facts: Facts) -> list[str]:
+    """The words in order, without those that may be missing."""
+    return [token.key for token in facts.content if token.kind != "optional"]
 
 
 DEFAULT_GUARDS: tuple[Guard, ...] = (
@@ -137,8 +161,10 @@ DEFAULT_GUARDS: tuple[Guard, ...] = (
     Guard("dates", _check_dates),
     Guard("literals", _check_literals),
     Guard("code", _check_code),
+    Guard("wording", check_wording),
     Guard("negation", check_negation),
     Guard("antonyms", check_antonyms),
+    Guard("forms", check_forms),
     Guard("quantifiers", check_quantifiers),
     Guard("modality", check_modality),
     Guard("tense", check_tense),

@@ -10,11 +10,11 @@ import re
 from functools import lru_cache
 
 from semcache.judge.guards_align import Difference, Pair
-from semcache.judge.guards_spelling import is_misspelling
 from semcache.text.facts import Facts
 from semcache.text.facts_rules import english
 from semcache.text.facts_tokens import Token
 from semcache.text.facts_words import derived_alike
+from semcache.text.misspelling import is_misspelling
 
 __all__ = ["difference"]
 
@@ -31,11 +31,9 @@ def difference(query: Facts, candidate: Facts) -> Difference:
     return pair.result()
 
 
-_NOT_WORD = re.compile(r"[\W_]")
-
-
 def _letters(token: Token) -> str:
-    return _NOT_WORD.sub("", token.text.lower())
+    """The token without hyphens and apostrophes; other marks belong to a version or a path."""
+    return token.text.lower().replace("-", "").replace("'", "")
 
 
 def _explain_optional(pair: Pair) -> None:
@@ -68,7 +66,7 @@ def _explain_have(pair: Pair) -> None:
             asked = any(token.kind == "question" and token.key != "who" for token in around)
             key = own.content[place].key
             used = key == "用" and any(token.key == "with" for token in other.tokens)
-            if key in ("来", "去") or used or (key == "有" and asked):
+            if used or (key == "有" and asked):
                 pair.drop(places, place)
 
 
@@ -115,9 +113,15 @@ def _explain_joined(pair: Pair) -> None:
     for own, places, other, others in pair.sides():
         for place in list(places):
             token = own.content[place]
-            run = [] if token.kind == "number" else _run_of(_letters(token), other, others)
+            whole = _letters(token)
+            run = [] if token.kind == "number" else _run_of(whole, other, others)
+            if run and _letters(other.content[run[0]]) in _PREFIXES:
+                continue  # "re-sign" is not "resign"
             if run:
                 pair.match(places, place, others, run)
+
+
+_PREFIXES = frozenset("re un co de".split())
 
 
 def _run_of(whole: str, other: Facts, places: list[int]) -> list[int]:
@@ -135,10 +139,16 @@ def _run_of(whole: str, other: Facts, places: list[int]) -> list[int]:
     return []
 
 
+_ONE_OF = re.compile("(?<!第)[一1] ?[个種种款次位名份张条件台部家只本杯点些下首篇段句]")
+
+
 def _explain_one(pair: Pair) -> None:
-    """ "one" may stand for "a"; in Chinese a single 一个 adds nothing."""
+    """ "one" may stand for "a"; in Chinese 一个 adds nothing, the 1 of 1号线 is a name."""
     for own, places, other, _ in pair.sides():
-        has_article = own.language == "zh" or any(word in ("a", "an") for word in other.words)
+        if own.language == "zh":
+            has_article = _ONE_OF.search(own.text) is not None
+        else:
+            has_article = any(word in ("a", "an") for word in other.words)
         for place in list(places):
             token = own.content[place]
             if token.kind == "number" and token.key == "1" and has_article:
@@ -160,11 +170,15 @@ def _explain_year(pair: Pair) -> None:
 
 
 def _explain_initials(pair: Pair) -> None:
-    """ "WHO" is "World Health Organization": the first letters of words on the other side."""
+    """ "WHO" is "World Health Organization": the first letters of words on the other side.
+
+    Two letters stand for too many names ("SA", "LA").
+    """
     for own, places, other, others in pair.sides():
         for place in list(places):
-            letters = _letters(own.content[place])
-            if not 2 <= len(letters) <= 6 or len(others) < len(letters):
+            token = own.content[place]
+            letters = _letters(token)
+            if not 3 <= len(letters) <= 6 or not token.text.isupper():
                 continue
             for start in range(len(others) - len(letters) + 1):
                 run = others[start : start + len(letters)]
@@ -201,12 +215,7 @@ def _misspelled(one: Token, two: Token) -> bool:
     kinds = {one.kind, two.kind}
     if not kinds <= {"word", "name", "question"} or kinds == {"question"}:
         return False
-    a, b = one.text.lower(), two.text.lower()
-    if not a.isascii() or not b.isascii():
-        return False
-    if kinds == {"name"} and a[0] != b[0]:
-        return False
-    return is_misspelling(a, b)
+    return is_misspelling(one.text.lower(), two.text.lower(), is_name="name" in kinds)
 
 
 def _explain_small_words(pair: Pair) -> None:

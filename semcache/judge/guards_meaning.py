@@ -56,6 +56,8 @@ def check_negation(query: Facts, candidate: Facts) -> str:
     if query.negations % 2 != candidate.negations % 2:
         sides = (texts(query.of_kind("negation")), texts(candidate.of_kind("negation")))
         return quote(sides[0] or ["no negation"], sides[1] or ["no negation"])
+    if _negation_scopes(query) != _negation_scopes(candidate):
+        return "another part is negated"
     one, two = _negated_parts(query), _negated_parts(candidate)
     if not query.negations or one == two:
         return ""
@@ -63,6 +65,31 @@ def check_negation(query: Facts, candidate: Facts) -> str:
     if is_one_part and _around_negations(query) == _around_negations(candidate):
         return ""
     return "another part is negated"
+
+
+def _negation_scopes(facts: Facts) -> list[tuple[int, tuple[str, ...]]]:
+    """For each negation how many "to" and which quantifiers stand before it.
+
+    "Is it legal to not vote" negates the vote, "is it not legal to vote" the law; "not all" is not
+    "all not". "Not to vote" is "to not vote".
+    """
+    if facts.language != "en":
+        return []
+    scopes, infinitives, quantifiers = list[tuple[int, tuple[str, ...]]](), 0, list[str]()
+    following = (*facts.tokens[1:], None)
+    for token, after in zip(facts.tokens, following, strict=True):
+        infinitives += _is_infinitive(token)
+        if token.kind == "quantifier":
+            quantifiers.append(token.key)
+        if token.kind == "negation":
+            comes = after is not None and after.kind == "preposition" and _is_infinitive(after)
+            scopes.append((infinitives + comes, tuple(quantifiers)))
+    return scopes
+
+
+def _is_infinitive(token: Token) -> bool:
+    """ "To", alone or at the end of "possible to"."""
+    return token.kind in ("preposition", "modal") and token.text.lower().split()[-1] == "to"
 
 
 def _negated_parts(facts: Facts) -> list[int]:

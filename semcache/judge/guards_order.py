@@ -32,6 +32,7 @@ _STRONG = frozenset(
 )
 _ALIKE = tuple(map(frozenset, (("in", "of", "to"), ("of", "with"), ("with", "by"), ("like", "as"))))
 _SIDES = frozenset(("with", "to", "by", "from", "than", "of", "and", "between", "vs"))
+_TOGETHER = frozenset(("with", "and", "between"))
 _LONGEST_BLOCK = 7
 _LONGEST_TEXT = 80  # content words; in longer texts any change of order is taken for a change
 
@@ -134,8 +135,17 @@ def _same_chunks(one: Sequence[Placed], two: Sequence[Placed]) -> bool:
 
 
 @cache
-def _symmetric() -> frozenset[str]:
-    return frozenset(word_key(word) for word in english().symmetric) | {"how far", "距离"}
+def _symmetric() -> dict[str, frozenset[str]]:
+    """Words that let the sides of a preposition change places, with those prepositions."""
+    any_side = {word_key(word) for word in english().symmetric} | {"how far", "距离"}
+    with_only = {word_key(word) for word in english().symmetric_with}
+    return dict.fromkeys(with_only, _TOGETHER) | dict.fromkeys(any_side, _SIDES)
+
+
+def _free_sides(facts: Facts, keys: list[str]) -> frozenset[str]:
+    found = (_symmetric().get(key, frozenset()) for key in (*keys, *_asked(facts, facts)))
+    between = _SIDES if "between" in facts.words else frozenset[str]()
+    return between.union(*found)
 
 
 def _swapped_sides(facts: Facts, items: Sequence[Placed], others: list[str]) -> bool:
@@ -144,9 +154,9 @@ def _swapped_sides(facts: Facts, items: Sequence[Placed], others: list[str]) -> 
         return False
     places = [item.place for item in items]
     joints = {sum(place < joint for place in places) for joint in facts.joints if joint > 0}
-    if (set(keys) | _asked(facts, facts)) & _symmetric() or "between" in facts.words:
+    if sides := _free_sides(facts, keys):
         first = next((i for i, key in enumerate(keys) if key in _symmetric()), 0)
-        heads = (i for i, item in enumerate(items) if item.is_head and item.marker in _SIDES)
+        heads = (i for i, item in enumerate(items) if item.is_head and item.marker in sides)
         joints |= {i for i in heads if i > first}
     for joint in joints:
         for before in range(1, min(joint, _LONGEST_BLOCK) + 1):

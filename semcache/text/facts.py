@@ -13,10 +13,16 @@ from functools import lru_cache
 
 from semcache.text.facts_chinese import read_chinese
 from semcache.text.facts_english import read_english
-from semcache.text.facts_language import language_of, script_of, simplified
+from semcache.text.facts_language import (
+    language_of,
+    level_for_language,
+    script_of,
+    simplified,
+)
 from semcache.text.facts_literal import Reading
 from semcache.text.facts_other import read_other, without_politeness
 from semcache.text.facts_tokens import Piece, Token, level_marks, pieces_of
+from semcache.text.mention import About, about
 from semcache.text.numbers import level_numbers
 
 __all__ = ["CONTENT_KINDS", "Facts", "read"]
@@ -46,7 +52,8 @@ class Facts:
     what carries the question, with the preposition that governs it; before the places in `joints`
     stands "and", "or" or "+" (below zero: a comma). `words` are the lower-case words as they stand.
     `asks` is "yes or no", "open" or "". `passive` are keys of verbs in the passive, `quotes` and
-    `code` are compared letter by letter.
+    `code` are compared letter by letter. `layout` is the indent of each line, empty where no line
+    is indented. `about` says whether words, or their form, are the subject.
     """
 
     text: str
@@ -60,6 +67,8 @@ class Facts:
     passive: tuple[str, ...]
     quotes: tuple[str, ...]
     code: tuple[str, ...]
+    layout: tuple[int, ...]
+    about: About
 
     def of_kind(self, kind: str) -> tuple[Token, ...]:
         """The tokens of one kind, in order."""
@@ -103,6 +112,7 @@ def read(text: str) -> Facts:
         levelled = simplified(levelled)
     if language not in ("en", "zh"):
         levelled = without_politeness(levelled, language)
+    levelled = level_for_language(_AMBIGUOUS.sub(r"\1٬", levelled))
     levelled = level_numbers(_without_dots(level_marks(levelled)))
     pieces = pieces_of(levelled)
     reading = _read(pieces, language, levelled)
@@ -119,9 +129,19 @@ def read(text: str) -> Facts:
         passive=reading.passive,
         quotes=_quotes(pieces),
         code=tuple(p.text.strip("`\n ") for p in pieces if p.kind == "code"),
+        layout=_layout(text),
+        about=about(text, language),
     )
 
 
+def _layout(text: str) -> tuple[int, ...]:
+    lines = [line.expandtabs(4) for line in text.split("\n") if line.strip()]
+    indents = tuple(len(line) - len(line.lstrip()) for line in lines)
+    return indents if any(indents) else ()
+
+
+# 1.000 may be one or a thousand: it is equal to nothing but itself.
+_AMBIGUOUS = re.compile(r"(?:(?<![\d.])(?=[1-9]))(\d{1,3})\.(?=\d{3}(?![\d.]))")
 _DOTTED = re.compile(r"\b(?:[A-Za-z]\.){2,}")
 
 

@@ -12,6 +12,7 @@ from semcache.text.facts_literal import Reading, literal_token
 from semcache.text.facts_rules import Chinese, chinese
 from semcache.text.facts_tokens import Piece, Token
 from semcache.text.facts_words import word_key
+from semcache.text.mention import about
 
 __all__ = ["read_chinese"]
 
@@ -26,7 +27,7 @@ def read_chinese(pieces: tuple[Piece, ...], text: str) -> Reading:
     runs = [piece.text if piece.kind == "cjk" else "" for piece in pieces]
     _strip_start(pieces, runs, rules)
     _strip_end(pieces, runs, rules)
-    keeps_all = bool(_ABOUT_WORDS.search(text))
+    keeps_all = bool(about(text, "zh"))
     tokens: list[Token] = []
     for piece, run in zip(pieces, runs, strict=True):
         if piece.kind == "cjk":
@@ -58,10 +59,7 @@ def _in_place(tokens: list[Token], position: int) -> Token:
     return token
 
 
-# A question about words: small words are what it asks about.
-_ABOUT_WORDS = re.compile(
-    "意思|含义|怎么读|怎么写|怎么说|怎么念|读音|拼音|笔画|笔顺|翻译|成语|造句|组词|近义词|反义词"
-)
+# In a question about words the small ones are what it asks about.
 _SMALL = frozenset(("negation", "pronoun"))
 _SILENT = frozenset("的 了 是 这 这个 一下 用 一个 个 就 也 还 又".split())
 
@@ -87,6 +85,8 @@ def _strip_start(pieces: tuple[Piece, ...], runs: list[str], rules: Chinese) -> 
             return
         run = runs[position]
         while found := next((p for p in rules.start if run.startswith(p)), ""):
+            if len(found) == 1 and run.startswith(rules.kept):
+                break
             run = run[len(found) :]
         runs[position] = run
         if run:
@@ -101,6 +101,8 @@ def _strip_end(pieces: tuple[Piece, ...], runs: list[str], rules: Chinese) -> No
             return
         run = runs[position]
         while found := next((p for p in rules.end if run.endswith(p)), ""):
+            if len(found) == 1 and run.endswith(rules.kept):
+                break
             run = run[: -len(found)]
         runs[position] = "" if run in rules.end_alone and position else run
         if runs[position]:

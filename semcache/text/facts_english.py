@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
+from semcache.text.facts_case import cased_key
 from semcache.text.facts_frame import Item, items_of, match_phrase, without_frame
 from semcache.text.facts_literal import Reading, literal_token
 from semcache.text.facts_rules import English, Rewrite, english
@@ -123,7 +124,7 @@ def _single(items: list[Item], position: int, rules: English, used: set[int]) ->
     item = items[position]
     if not item.norm:
         return literal_token(item.piece)
-    named = _cased_key(items, position, rules)
+    named = cased_key(items, position, rules)
     if named:
         return _possessed(item, Token("name", named, item.piece.text))
     if item.norm in _OPERATORS and _between_numbers(items, position):
@@ -170,28 +171,19 @@ def _word_token(item: Item, rules: English) -> Token:
     kind = "name" if text[0].isupper() and not item.opens else "word"
     if text.isupper() and len(text) > 1:
         kind = "name"
-    return Token(kind, _key(item.norm, rules.accented), text)
+    if kind == "name" or item.norm in rules.unaccented:
+        return Token(kind, word_key(_without_accents(item.norm)), text)
+    return Token(kind, word_key(item.norm), text)
 
 
 @lru_cache(maxsize=16384)
-def _key(word: str, accented: frozenset[str]) -> str:
-    if not word.isascii() and word not in accented:
+def _without_accents(word: str) -> str:
+    """A word of English that may drop its accents, or a name: elsewhere they part two words."""
+    if not word.isascii():
         word = "".join(
             c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c)
         )
-    return word_key(word)
-
-
-def _cased_key(items: list[Item], position: int, rules: English) -> str:
-    """Key of a word that is a name when written large ("Polish", "WHO"), else the empty string."""
-    norm, text = items[position].norm, items[position].piece.text
-    after_the = position > 0 and items[position - 1].norm == "the"
-    if norm == "us^" or (norm == "us" and after_the):
-        return "usa"
-    if norm.endswith("^"):
-        return norm
-    is_name = norm in rules.cased and text[0].isupper() and not items[position].opens
-    return f"{norm}^" if is_name else ""
+    return word
 
 
 _OPERATORS = {"plus": "+", "minus": "-", "times": "*"}

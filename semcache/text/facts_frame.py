@@ -48,8 +48,8 @@ def items_of(pieces: tuple[Piece, ...], rules: English) -> list[Item]:
 
 
 def _is_silent(mark: Piece, pieces: tuple[Piece, ...], position: int) -> bool:
-    if mark.text in ("**", "*", "#", "##", "###"):
-        return position == 0 or mark.text == "**"
+    if mark.text in ("*", "#", "##", "###"):
+        return position == 0
     if mark.text not in ("-", "~"):
         return False
     after = pieces[position + 1] if position + 1 < len(pieces) else None
@@ -58,8 +58,12 @@ def _is_silent(mark: Piece, pieces: tuple[Piece, ...], position: int) -> bool:
     before = pieces[position - 1] if position else None
     if before is None or after is None:
         return not mark.spaced
-    between_numbers = before.kind == after.kind == "number"
-    return not mark.spaced and not between_numbers
+    return not mark.spaced and not (_is_operand(before) and _is_operand(after))
+
+
+def _is_operand(piece: Piece) -> bool:
+    """A number or a single letter: "x-y" is a difference, "x-ray" is a word."""
+    return piece.kind == "number" or len(piece.text) == 1
 
 
 def _word_items(piece: Piece, rules: English, opens: bool) -> list[Item]:

@@ -9,7 +9,7 @@ import re
 
 from semcache.text.facts_rules import others
 
-__all__ = ["language_of", "script_of", "simplified"]
+__all__ = ["language_of", "level_for_language", "script_of", "simplified"]
 
 _SCRIPTS = (
     ("kana", re.compile("[\u3041-\u30ff]")),
@@ -82,6 +82,32 @@ def simplified(text: str) -> str:
     return text.translate(_TO_SIMPLIFIED)
 
 
+_TURKISH_LETTER = re.compile("[ıİğĞşŞ]")
+_COMMA = re.compile(r"(?<=\d),(?=\d)")
+
+
+def level_for_language(text: str) -> str:
+    """Write capitals and decimal commas as the language of the text means them.
+
+    In Turkish the small letter of I is ı: "SINIR" is a border, "sinir" a nerve. A decimal comma
+    becomes "٫", so that nothing takes it for a mark that groups thousands.
+
+    >>> level_for_language("SINIR nedir")
+    'SıNıR nedir'
+    >>> level_for_language("Wie viel sind 1,250 kg?"), level_for_language("What is 1,250 kg?")
+    ('Wie viel sind 1٫250 kg?', 'What is 1,250 kg?')
+    """
+    has_capital, has_comma = "I" in text or "İ" in text, _COMMA.search(text) is not None
+    if not (has_capital or has_comma) or script_of(text) != "latin":
+        return text
+    votes = _votes(text)
+    if votes.pop("en"):
+        return text
+    if has_capital and (votes["tr"] or _TURKISH_LETTER.search(text)):
+        text = text.replace("I", "ı").replace("İ", "i")
+    return _COMMA.sub("٫", text) if has_comma and any(votes.values()) else text
+
+
 def script_of(text: str) -> str:
     """The script of a text: the first of kana, hangul, han, ... that it holds, else latin or "".
 
@@ -118,14 +144,19 @@ def _mostly_latin(text: str) -> bool:
     return len(words) >= 4 and sum(word in _ENGLISH for word in words) >= 2
 
 
-def _latin_language(text: str) -> str:
+def _votes(text: str) -> dict[str, int]:
+    """How many small words of each language that is written in Latin letters a text holds."""
     words = [word.lower() for word in _LATIN.findall(text)]
     votes = {"en": sum(word in _ENGLISH for word in words)}
     if votes["en"] >= 3 and 3 * votes["en"] >= len(words) and text.isascii():
-        return "en"
+        return votes | dict.fromkeys(others(), 0)
     for code, language in others().items():
-        if language.function:
-            votes[code] = sum(word in language.function for word in words)
+        votes[code] = sum(word in language.function for word in words)
+    return votes
+
+
+def _latin_language(text: str) -> str:
+    votes = _votes(text)
     best = max(votes, key=lambda code: votes[code])
     if votes[best] > votes["en"] and (votes[best] >= 2 or _FOREIGN_LETTER.search(text.lower())):
         return best

@@ -25,6 +25,8 @@ def literal_token(piece: Piece) -> list[Token]:
     kind, text = piece.kind, piece.text
     if piece.number is not None:
         value, dimension = piece.number.quantity
+        if not dimension and "." in text and text.endswith("0"):
+            return [Token("number", text, text)]  # 1.10 may be a version, not 1.1
         return [Token("number", f"{value} {dimension}".rstrip(), text)]
     if kind == "date":
         return [Token("date", date_key(text), text)]

@@ -23,6 +23,7 @@ __all__ = [
     "english",
     "opposites",
     "others",
+    "rules_of",
 ]
 
 Rewrite = tuple[str, str]
@@ -54,10 +55,12 @@ class English:
     synonyms: dict[str, str]
     irregular: dict[str, str]
     spellings: dict[str, str]
+    nouns: dict[str, str]
     kept: frozenset[str]
     cased: frozenset[str]
-    accented: frozenset[str]
+    unaccented: frozenset[str]
     symmetric: frozenset[str]
+    symmetric_with: frozenset[str]
     floating: frozenset[str]
     optional: frozenset[str]
 
@@ -69,6 +72,7 @@ class Chinese:
     start: tuple[str, ...]
     end: tuple[str, ...]
     end_alone: frozenset[str]
+    kept: tuple[str, ...]
     lexicon: dict[str, tuple[Rewrite, ...]]
     longest: int
 
@@ -85,7 +89,8 @@ class Language:
 
 
 @cache
-def _table(name: str) -> dict[str, Any]:
+def rules_of(name: str) -> dict[str, Any]:
+    """The rules of one file, as they stand there."""
     return tomllib.loads((files("semcache.text") / "rules" / f"{name}.toml").read_text("utf-8"))
 
 
@@ -189,6 +194,15 @@ def _pair(row: list[str]) -> tuple[str, str]:
     return one, two
 
 
+def _nouns(text: str) -> dict[str, str]:
+    """Nouns by their verb: "create ~ion" is creation, "install -ation" adds to the whole verb."""
+    nouns: dict[str, str] = {}
+    for verb, noun in _rows(text):
+        stem = {"-": verb, "~": verb[:-1]}.get(noun[0])
+        nouns[verb] = noun if stem is None else stem + noun[1:]
+    return nouns
+
+
 def _spellings(words: dict[str, Any]) -> dict[str, str]:
     pairs: dict[str, str] = dict(map(_pair, _rows(words["spelling_pairs"])))
     for root in words["spelling_roots"].split():
@@ -205,7 +219,7 @@ def _spellings(words: dict[str, Any]) -> dict[str, str]:
 @cache
 def english() -> English:
     """The English rules."""
-    table, words = _table("english"), _table("english_words")
+    table, words = rules_of("english"), rules_of("english_words")
     phrasal: dict[str, dict[str, str]] = {}
     for verb, particle, key in _rows(table["phrasal"]["rows"]):
         phrasal.setdefault(verb, {})[particle] = key
@@ -227,10 +241,12 @@ def english() -> English:
         synonyms=_groups(words["synonyms"]),
         irregular=irregular,
         spellings=_spellings(words),
+        nouns=_nouns(words["nouns"]),
         kept=frozenset(words["kept"].split()),
         cased=frozenset(table["cased"]["words"].split()),
-        accented=frozenset(table["accented"]["words"].split()),
+        unaccented=frozenset(table["unaccented"]["words"].split()),
         symmetric=frozenset(table["symmetric"]["words"].split()),
+        symmetric_with=frozenset(table["symmetric"]["with"].split()),
         floating=frozenset(table["floating"]["words"].split()),
         optional=frozenset(table["optional"]["words"].split()),
     )
@@ -239,7 +255,7 @@ def english() -> English:
 @cache
 def chinese() -> Chinese:
     """The Chinese rules."""
-    table = _table("chinese")
+    table = rules_of("chinese")
     lexicon: dict[str, tuple[Rewrite, ...]] = {}
     for words in (table["function"]["words"], table["drop"]["any"]):
         lexicon.update((word, ()) for word in words.split())
@@ -256,6 +272,7 @@ def chinese() -> Chinese:
         start=_longest_first(table["drop"]["start"]),
         end=_longest_first(table["drop"]["end"]),
         end_alone=frozenset(table["drop"]["end_alone"].split()),
+        kept=tuple(table["kept"]["words"].split()),
         lexicon=lexicon,
         longest=max(map(len, lexicon)),
     )
@@ -276,7 +293,7 @@ def others() -> dict[str, Language]:
             negation=frozenset(row.get("negation", "").split()),
             negation_pattern=row.get("negation_pattern", ""),
         )
-        for code, row in _table("other").items()
+        for code, row in rules_of("other").items()
     }
 
 
@@ -286,11 +303,11 @@ def opposites(language: str) -> dict[str, frozenset[str]]:
     word of a line against each of the others.
     """
     if language == "en":
-        rows = _rows(_table("english_words")["antonyms"])
+        rows = _rows(rules_of("english_words")["antonyms"])
     elif language == "zh":
-        rows = _rows(_table("chinese")["antonyms"]["rows"])
+        rows = _rows(rules_of("chinese")["antonyms"]["rows"])
     else:
-        listed = _table("other").get(language, {}).get("antonyms", "")
+        listed = rules_of("other").get(language, {}).get("antonyms", "")
         rows = [pair.split() for pair in listed.split(",") if pair]
     found: dict[str, set[str]] = {}
     for row in rows:

@@ -1,7 +1,8 @@
 """Cut a levelled prompt into raw pieces: words, numbers, dates, literals, quotes, operators.
 
 Decides where a piece ends and what sort it is, not what it means. Code, paths, flags, versions and
-identifiers are one piece each and keep their case.
+identifiers are one piece each and keep their case. No character that can be seen is lost: what no
+rule knows is a literal, so that two texts are never equal because neither was read.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from semcache.text.level import level_typography
 from semcache.text.numbers import Number, read_numbers
 
 __all__ = ["Piece", "Token", "level_marks", "pieces_of"]
@@ -56,10 +58,6 @@ _MARKS = str.maketrans(
         "＆": "&",
         "\u00a0": " ",
         "\u3000": " ",
-        "\u200b": "",
-        "\u200c": "",
-        "\u200d": "",
-        "\ufeff": "",
         "…": ".",
     }
     | {code: chr(code - 0xFEE0) for code in (*range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))}
@@ -94,8 +92,16 @@ class Token:
 
 
 def level_marks(text: str) -> str:
-    """Write quotation marks, dashes and full-width signs in their plain form."""
-    return text if text.isascii() else text.translate(_MARKS)
+    """Write quotation marks, dashes, full-width signs and drawn forms of letters plainly.
+
+    Bold of Markdown loses its stars; a power or an unpacking (2**3, **options) keeps them.
+    """
+    if "**" in text and "`" not in text:
+        text = _BOLD.sub(r"\1", text)
+    return text if text.isascii() else level_typography(text.translate(_MARKS))
+
+
+_BOLD = re.compile(r"(?<![\w*])\*\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*\*(?![\w*])")
 
 
 _MONTHS = (
@@ -143,7 +149,10 @@ _PATTERN = rf"""
 |(?P<other>[\u0370-\u1dff\uac00-\ud7a3]+)
 |(?P<mark>>=|<=|!=|==|=>|->|&&|\|\||:=|\*\*|//|[-+*/^%<>=&|~@\#]+|[×÷≤≥≠±√])
 |(?P<sign>[^\w\s.?!,;:()\[\]{{}}、"'`$€£¥￥₹¿¡\\·]+)
-|(?P<stop>[.?!,;:()\[\]{{}}、\n]+)
+|(?P<stop>[.?!,;:()、\n]+)
+|(?P<aside>[¿¡]|(?<=[A-Za-z][A-Za-z])'(?=[\s.,;:?!)]|\Z)|(?<=[^\W\d])·(?=[^\W\d])
+  |[$€£¥￥₹](?=[ ]?\d))
+|(?P<rest>\w+|\S)
 """
 
 
@@ -160,7 +169,7 @@ _CALENDAR = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday "
     "mondays tuesdays wednesdays thursdays fridays saturdays sundays".split()
 )
-_LITERALS = frozenset(("url", "version", "flag", "path", "name", "sign"))
+_LITERALS = frozenset(("url", "version", "flag", "path", "name", "sign", "rest"))
 _PLAIN_QUOTE = re.compile(rf"^[\w\s,.!?'{_CJK}-]+$")
 _VERSIONED = re.compile(r"(?:[A-Z]\S*|\b(?:version|release|python|java|node|django|php|ruby|go)) $")
 
@@ -184,6 +193,8 @@ def pieces_of(text: str) -> tuple[Piece, ...]:
             number = numbers.get(match.start())
             position = max(position, number.span[1]) if number else position
             found.append(_number_piece(text, match, number))
+        elif kind == "aside":
+            continue
         elif kind == "quote":
             found.extend(_quote_pieces(match.group()[1:-1]))
         else:
@@ -194,11 +205,33 @@ def pieces_of(text: str) -> tuple[Piece, ...]:
 def _piece(kind: str, match: re.Match[str]) -> Piece:
     text = match.group()
     if kind in _LITERALS:
-        return Piece("literal", text.rstrip("."))
+        return Piece("literal", text.rstrip(".") or text)
+    if kind == "stop" and _is_sign(match):
+        return Piece("literal", text)
     if kind == "other":
         return Piece("word", text)
     around = match.string[max(0, match.start() - 1) : match.end() + 1]
     return Piece(kind, text, spaced=around[:1] == " " or around[-1:] == " ")
+
+
+_OPERATORS = frozenset("+-*/^=<>[]{}")
+_REPEATED = re.compile(",,|;;|::")
+
+
+def _is_sign(match: re.Match[str]) -> bool:
+    """Say whether a mark that mostly ends a clause is a sign here: "5!", "(2+3)*4", " : "."""
+    run, text = match.group(), match.string
+    if "\n" in run:
+        return False
+    before, after = text[: match.start()][-2:], text[match.end() : match.end() + 1]
+    last = before[-1:]
+    if last.isspace() and after.isspace() and text[match.end() :].strip():
+        return True
+    if run[0] == "!" and (last.isdigit() or (last.isalpha() and not before[:-1].isalnum())):
+        return True
+    opens = run[-1] == "(" and (after.isdigit() or after in _OPERATORS)
+    closes = run[0] == ")" and (last.isdigit() or last in _OPERATORS or after in _OPERATORS)
+    return opens or closes or _REPEATED.search(text, match.start(), match.end() + 2) is not None
 
 
 def _number_piece(text: str, match: re.Match[str], number: Number | None) -> Piece:

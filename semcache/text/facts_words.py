@@ -100,36 +100,17 @@ def _restore(stem: str) -> str:
     return stem
 
 
-_FAMILIES = (
-    ("ation", ("", "e")),
-    ("ization", ("ize", "iz")),
-    ("isation", ("ise", "iz")),
-    ("ication", ("y",)),
-    ("ion", ("", "e")),
-    ("ment", ("", "e")),
-    ("al", ("", "e")),
-    ("ance", ("",)),
-    ("ency", ("ent",)),
-    ("ness", ("",)),
-    ("ity", ("", "e")),
-)
-
-
-_OTHER_NOUNS = frozenset("product commun depart apart profession miss direct".split())
-
-
 def derived_alike(one: str, two: str) -> bool:
-    """Say whether one word is the noun of the other ("install", "installation").
+    """Say whether one key is the noun of what the other does ("install", "installation").
 
-    >>> derived_alike("installation", "install"), derived_alike("station", "state")
+    A closed list: an ending alone would make a university the noun of the universe.
+
+    >>> derived_alike(lemma("installation"), lemma("install")), derived_alike("station", "state")
     (True, False)
     """
-    long, short = (one, two) if len(one) > len(two) else (two, one)
-    if short in _OTHER_NOUNS:
-        return False
-    return any(
-        long.removesuffix(ending) + replacement in (short, short + "e")
-        for ending, replacements in _FAMILIES
-        if long.endswith(ending) and len(long) - len(ending) >= 5
-        for replacement in replacements
-    )
+    return one != two and _verb_of().get(one, one) == _verb_of().get(two, two)
+
+
+@lru_cache(maxsize=1)
+def _verb_of() -> dict[str, str]:
+    return {lemma(noun): lemma(verb) for verb, noun in english().nouns.items()}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from semcache.text.clauses import move_fronted_clause
+from semcache.text.facts_language import level_for_language
 from semcache.text.level import strip_decoration, strip_politeness
 from semcache.text.normalize import normalize
 from semcache.text.numbers import level_numbers
@@ -41,7 +42,7 @@ def fold(text: str) -> str:
     >>> fold("Is  “a > b” TRUE??"), fold("C++ or C#?"), fold("Let's eat, Grandpa!")
     ('is "a > b" true', 'c++ or c#', "let's eat, grandpa")
     """
-    text = normalize(text)
+    text = level_for_language(normalize(text))
     case = Case(text)
     parts = []
     for part, is_literal in parts_of(text):
@@ -96,7 +97,7 @@ def canonical_tokens(text: str) -> tuple[Token, ...]:
     >>> [t.kind.value for t in canonical_tokens("Is C++ in 北京?")]
     ['word', 'literal', 'word', 'ideograph', 'ideograph']
     """
-    plain = core(text)
+    plain = level_for_language(core(text))
     case = Case(plain)
     tokens: list[Token] = []
     for part, is_literal in parts_of(plain):

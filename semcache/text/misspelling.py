@@ -2,8 +2,8 @@
 
 One side must be in the dictionary and common, the other in no list of words or names, and the edit
 one that fingers and memory make: two letters swapped, a letter doubled or not, and in longer words
-an inner letter lost, added or a wrong vowel. It must never call two words of the language, or a
-word and a product, the same.
+an inner letter lost, added or a wrong vowel. The shorter the word, the more common it must be.
+It must never call two words of the language, or a word and a product, the same.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ __all__ = ["correct", "is_misspelling", "load_dictionary", "meant"]
 
 # How often a word must stand in the dictionary's corpus ("password" 7,868, "from" 5.4 million) to
 # be what a writer meant.
-_COMMON = 1000
-_SHORTEST, _SHORTEST_INNER = 4, 7
+_COMMON, _VERY_COMMON = 1000, 100_000
+# Shorter words are too near to names and terms ("mole" and "molle", "next" and "nuxt"), unless one
+# of them is very common.
+_SHORTEST, _SHORTEST_DOUBLED, _SHORTEST_INNER = 4, 5, 7
+_SHORTEST_INNER_VERY_COMMON = 5
 _LONGEST = 32
 """No word is longer: a run of letters past this is data, and trying its edits takes minutes."""
 _PLAIN_WORD = re.compile(r"(?<![\w.@/#-])[a-z]{4,}(?![\w@/#(-]|\.\w)")
@@ -73,14 +76,24 @@ def is_misspelling(one: str, other: str, *, is_name: bool = False) -> bool:
     slip, word = (one, other) if other in words else (other, one)
     if words.get(word, 0) < _COMMON or not _is_unknown(slip, words):
         return False
+    is_usual = words[word] >= _VERY_COMMON
     if word in _swapped(slip):
         return _only(word, _swapped(slip), words)
     if is_name:
         return False
     if word in _redoubled(slip):
-        return _only(word, _swapped(slip) | _redoubled(slip), words)
-    is_inner = len(word) >= _SHORTEST_INNER and word in _inner_edits(slip)
-    return is_inner and _only(word, frozenset(_all_edits(slip)), words)
+        is_long = is_usual or len(word) >= _SHORTEST_DOUBLED
+        return is_long and _only(word, _swapped(slip) | _redoubled(slip), words)
+    if not _is_inner_slip(slip, word, is_usual=is_usual):
+        return False
+    return _only(word, frozenset(_all_edits(slip)), words)
+
+
+def _is_inner_slip(slip: str, word: str, *, is_usual: bool) -> bool:
+    if len(word) >= _SHORTEST_INNER:
+        return word in _inner_edits(slip)
+    is_long = is_usual and len(word) >= _SHORTEST_INNER_VERY_COMMON
+    return is_long and len(slip) != len(word) and word in _inner_edits(slip)
 
 
 def meant(word: str, *, is_name: bool = False) -> str:
@@ -99,9 +112,7 @@ def _meant(word: str, *, is_name: bool) -> str:
         return word
     near = _swapped(word)
     if not is_name:
-        near |= _redoubled(word)
-        if len(word) >= _SHORTEST_INNER - 1:
-            near |= _inner_edits(word)
+        near |= _redoubled(word) | _inner_edits(word)
     common = sorted(near & words.keys(), key=words.__getitem__, reverse=True)
     fits = (other for other in common if is_misspelling(word, other, is_name=is_name))
     return next(fits, word)

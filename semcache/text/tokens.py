@@ -27,6 +27,8 @@ _NAMES = (
     "faith jack rose drew frank nice reading bath cologne buffalo phoenix orange mobile"
 )
 _ACRONYMS = "US IT WHO AIDS CAT MAC RAM PIN ACT SAT ICE"
+# Symbols of elements that are acronyms in capitals: Co is cobalt, CO a gas.
+_ELEMENTS = frozenset("Co Cs Si Hf Po Os Sc Sn Pb Ni Np Ho Bi".split())
 _CAPITALS_COUNT = frozenset(_NAMES.split())
 _ACRONYMS_COUNT = frozenset(_ACRONYMS.split())
 # Units whose value changes with their case: megawatt and milliwatt, byte and bit.
@@ -142,7 +144,7 @@ def _lower_word(word: str, before: str, case: Case) -> str:
         return word
     if before[-1:].isdigit() and _CASED_UNIT.fullmatch(word):
         return _CASELESS_UNIT.get(word, word)
-    if case.counts and word in _ACRONYMS_COUNT:
+    if case.counts and (word in _ACRONYMS_COUNT or (before and word in _ELEMENTS)):
         return word
     if case.counts and level in _CAPITALS_COUNT and word != level:
         is_first = before[-1] in _SENTENCE_END if before else case.is_start

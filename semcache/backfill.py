@@ -64,8 +64,6 @@ class Backfill:
     def reset_locks(self) -> None:
         """Take fresh locks and no thread: at birth, and in a forked child."""
         self._lock = threading.Lock()
-        self.filling = threading.Lock()
-        """Held while an entry gets its vector, so that nothing deleted meanwhile comes back."""
         self._thread: threading.Thread | None = None
 
     def embed_later(self, entries: Iterable[Entry]) -> None:
@@ -144,13 +142,24 @@ class Backfill:
         for (entry, bare), embedded in zip(batch, made, strict=True):
             if isinstance(embedded, NoEmbedding):
                 self._put_aside(entry, bare, embedded.reason)
-                continue
-            with self.filling:
-                current = self._store.get(entry.key)
-                if current is not None and current.entry_id == entry.entry_id:
-                    filled = self.filled(entry, embedded)
-                    self._store.put_later(filled)
-                    self._projections.add(filled)
+            else:
+                self._fill_in(entry, embedded)
+
+    def _fill_in(self, entry: Entry, embedded: Embedded) -> None:
+        """Give a stored entry its vector, unless it has been deleted or overwritten meanwhile."""
+
+        def change(stored: Entry) -> Entry | None:
+            return self.filled(stored, embedded) if stored.entry_id == entry.entry_id else None
+
+        amended = self._store.amend(entry.key, change)
+        if amended is not None:
+            self._projections.add(amended)
+            self.drop_ghost(amended)
+
+    def drop_ghost(self, entry: Entry) -> None:
+        """Take back what was indexed after it had vanished, since nobody else will hear of it."""
+        if self._store.peek(entry.key) is None:
+            self._projections.remove([entry.key])
 
     def _put_aside(self, entry: Entry, bare: _Bare, reason: Reason) -> None:
         if reason in _PASSING and bare.tries < _MOST_TRIES:

@@ -24,7 +24,7 @@ from semcache.admit.dynamic import DynamicRules
 from semcache.admit.response import Admission
 from semcache.aside import run_aside, run_behind
 from semcache.canonical import plain_text
-from semcache.config import USE_DEFAULT, Config, UseDefault, check_lifetime
+from semcache.config import USE_DEFAULT, Config, UseDefault, check_lifetime, check_renewal
 from semcache.decision import Bypass, Decision, Hit, Miss, Near, Reason, Refused, Stored
 from semcache.draft import Draft
 from semcache.embed.adapt import as_embedder
@@ -239,7 +239,7 @@ class SemanticCache:
         finished = iter(self._finish_many(waiting))
         decisions = [next(finished) if isinstance(item, Probe) else item for item in begun]
         each = (time.perf_counter() - started) / max(1, len(decisions))
-        return [self.count(self._canary(decision), each) for decision in decisions]
+        return [self.count(self._canary(decision, options), each) for decision in decisions]
 
     async def alookup(self, prompt: Messages, **identity: Any) -> Hit[Any] | Miss | Bypass:
         """Run `lookup` in a thread: same decisions, same scores."""
@@ -271,12 +271,15 @@ class SemanticCache:
             self._telemetry.failed(behind.value)
         own = (namespace_tag(space), model_tag(request.model))
         epochs = self._rooms.epochs.snapshot((*own, *_tags(depends_on)))
-        return Handle(request, epochs, behind=behind)
+        return Handle(request, epochs, self._rooms.removals.number(request.key), behind=behind)
 
     def decide(self, handle: Handle, options: Options = PLAIN) -> Decision:
         """Decide on an opened call, keep the canary's share, and count it."""
         started = time.perf_counter()
-        decision = self._canary(self.preview(handle, options))
+        if options.refresh:
+            # Calls that began before may bring in what this one is to replace.
+            handle.removals = self._rooms.removals.note([handle.request.key])
+        decision = self._canary(self.preview(handle, options), options)
         return self.count(decision, time.perf_counter() - started)
 
     def preview(self, handle: Handle, options: Options = PLAIN) -> Decision:
@@ -337,7 +340,7 @@ class SemanticCache:
         handle = args[0].handle if isinstance(args[0], Probe) else args[0]
         return Miss(reason, detail=detail, handle=handle)
 
-    def _canary(self, decision: Decision) -> Decision:
+    def _canary(self, decision: Decision, options: Options) -> Decision:
         if not isinstance(decision, Hit):
             return decision
         handle, entry = decision.handle
@@ -347,13 +350,18 @@ class SemanticCache:
         bound = min(share, self.config.serve_share)
         if self._chance.random() < bound:
             return decision
+        # An exact hit did not ask the gate; the answer that is now to be stored must.
+        bypass = self._rooms.walk.gate(handle, options)
+        if bypass is not None:
+            return bypass
         near = Near(entry.entry_id, decision.tier, decision.score, "would have been served")
         return Miss(Reason.CANARY, decision.steps, near, handle=handle)
 
     def count(self, decision: Decision, seconds: float = 0.0) -> Decision:
-        """Count a decision and tell `on_decision`."""
+        """Count a decision, renew what it served, and tell `on_decision`."""
         if isinstance(decision, Hit):
             entry = decision.handle[1]
+            self._renew(entry)
             self._telemetry.decided(decision, seconds, entry.saved_seconds, entry.saved_cost)
         else:
             self._telemetry.decided(decision, seconds)
@@ -369,6 +377,13 @@ class SemanticCache:
                 _log.exception("semcache: on_decision failed; the decision stands")
         return decision
 
+    def _renew(self, entry: Entry) -> None:
+        try:
+            self._rooms.writer.renew(entry)
+        except Exception:
+            self._telemetry.failed("renewing an answer")
+            _log.exception("semcache: an answer could not be renewed; it ends when it was to")
+
     def put(
         self,
         prompt: Messages,
@@ -376,6 +391,7 @@ class SemanticCache:
         *,
         depends_on: Iterable[str] = (),
         ttl_seconds: float | timedelta | UseDefault | None = USE_DEFAULT,
+        renew_up_to_seconds: float | timedelta | UseDefault | None = USE_DEFAULT,
         pinned: bool = False,
         **identity: Any,
     ) -> Stored | Refused:
@@ -387,6 +403,8 @@ class SemanticCache:
             depends_on: tags; `invalidate` of any of them kills the answer.
             ttl_seconds: lifetime; left out, the cache's; None is for ever. Kept to the second,
                 while the cache's own gets its jitter.
+            renew_up_to_seconds: how old the answer may become by being asked for; left out, the
+                cache's; None: a hit renews nothing. See `Config.renew_up_to_seconds`.
             pinned: let bounds push out everything else first.
             identity: the keywords of `lookup`.
 
@@ -402,8 +420,14 @@ class SemanticCache:
         >>> cache.put("How do I cook rice?", "", depends_on=["kb:kitchen"])
         Refused(reason='the answer is empty', private=False)
         """
-        draft = Draft(value=value, ttl_seconds=check_lifetime(ttl_seconds), source="put")
-        return self._put([(prompt, replace(draft, pinned=pinned))], depends_on, identity)[0]
+        draft = Draft(
+            value=value,
+            ttl_seconds=check_lifetime(ttl_seconds),
+            renew_up_to_seconds=check_renewal(renew_up_to_seconds),
+            source="put",
+            pinned=pinned,
+        )
+        return self._put([(prompt, draft)], depends_on, identity)[0]
 
     def put_many(
         self,
@@ -411,6 +435,7 @@ class SemanticCache:
         *,
         depends_on: Iterable[str] = (),
         ttl_seconds: float | timedelta | UseDefault | None = USE_DEFAULT,
+        renew_up_to_seconds: float | timedelta | UseDefault | None = USE_DEFAULT,
         pinned: bool = False,
         source: str = "put",
         **identity: Any,
@@ -424,11 +449,14 @@ class SemanticCache:
         >>> len(cache.put_many(pairs, source="faq"))
         2
         """
-        lifetime = check_lifetime(ttl_seconds)
-        made = [
-            (prompt, Draft(value=value, ttl_seconds=lifetime, source=source, pinned=pinned))
-            for prompt, value in pairs
-        ]
+        draft = Draft(
+            value=None,
+            ttl_seconds=check_lifetime(ttl_seconds),
+            renew_up_to_seconds=check_renewal(renew_up_to_seconds),
+            source=source,
+            pinned=pinned,
+        )
+        made = [(prompt, replace(draft, value=value)) for prompt, value in pairs]
         return self._put(made, depends_on, identity)
 
     def _put(
@@ -465,7 +493,9 @@ class SemanticCache:
         The answer is in memory on return and on disk soon; `flush` waits for that.
         """
         try:
-            return self._rooms.writer.commit(miss.handle, make_draft())
+            draft = make_draft()
+            self._rooms.catch_up()  # another process may have taken it out meanwhile
+            return self._rooms.writer.commit(miss.handle, draft)
         except ValueFormError as error:
             return self.give_up(miss, str(error))
         except Exception as error:
@@ -498,7 +528,7 @@ class SemanticCache:
     def now(self) -> float:
         """Give the wall clock's time, in seconds; NaN from a clock that fails."""
         try:
-            return self._clock()
+            return float(self._clock())
         except Exception:
             self._telemetry.failed("clock")
             _log.exception("semcache: the clock failed; the call goes through")
@@ -575,17 +605,21 @@ class SemanticCache:
     def purge(self, predicate: Callable[[Entry], bool]) -> int:
         """Take out every entry for which the predicate is true; says how many.
 
+        The predicate is asked of the answers of calls in flight as well, when they come in.
+
         >>> cache = SemanticCache(embedder=False)
         >>> stored = cache.put("How do I cook rice?", "In twice its water.")
         >>> cache.purge(lambda entry: "rice" in entry.text)
         1
         """
+        self._rooms.removals.note_where(predicate)
         return self._rooms.delete([entry.key for entry in self.entries() if predicate(entry)])
 
     def purge_similar(self, prompt: Messages, *, at_least: float, **identity: Any) -> int:
         """Take out every entry of the prompt's scope with at least this cosine to it.
 
-        Says how many. No guard is asked, so what is near in wording only goes as well.
+        Says how many. No guard is asked, so what is near in wording only goes as well. Calls of
+        that scope in flight leave nothing behind.
 
         Raises:
             ArgumentError: `at_least` is not a share from 0 to 1.
@@ -604,6 +638,7 @@ class SemanticCache:
                 f"prompt={handle.request.text[:60]!r} has no vector: {embedded.reason.value}"
                 f"{detail}: call preload() first, or use purge() with a predicate"
             )
+        self._rooms.removals.note_where(lambda entry: entry.scope == handle.request.scope)
         projections = self._rooms.projections
         found = projections.semantic(
             self._rooms.embedder_name, handle.request.scope, embedded.vectors, len(projections)
@@ -755,7 +790,8 @@ class SemanticCache:
         """Decorate a function that calls an LLM: plain, coroutine, generator or async generator.
 
         The options are those of `semcache.decorator.Decorate`: model, namespace, text, scope,
-        ignore, depends_on, ttl_seconds, cache_if, is_complete, cost, dynamic, shared.
+        ignore, depends_on, ttl_seconds, renew_up_to_seconds, cache_if, is_complete, cost, dynamic,
+        shared.
 
         >>> cache = SemanticCache(embedder=False)
         >>> @cache.cached(model="m", depends_on=["kb:kitchen"])

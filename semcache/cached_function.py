@@ -41,6 +41,7 @@ class Rules:
     """What `cached` was told about one function, beyond its arguments."""
 
     ttl_seconds: float | UseDefault | None = USE_DEFAULT
+    renew_up_to_seconds: float | UseDefault | None = USE_DEFAULT
     cache_if: Callable[[Any], bool] | None = None
     is_complete: Callable[[list[Any]], bool] | None = None
     cost: float | Callable[[Any], float] = 0.0
@@ -68,9 +69,10 @@ class Call:
     @property
     def flight_key(self) -> bytes:
         """Equal calls under equal epochs fly together; none joins a call that began before an
-        invalidation."""
+        invalidation or a removal."""
         assert isinstance(self.handle, Handle)
-        return digest(self.handle.request.key, canonical_bytes(self.handle.epochs))
+        began_under = canonical_bytes([self.handle.epochs, self.handle.removals])
+        return digest(self.handle.request.key, began_under)
 
 
 class CachedFunction(Generic[P, R]):
@@ -231,6 +233,7 @@ class CachedFunction(Generic[P, R]):
             chunks=None if recording is None else recording.chunks(),
             payload=None if recording is None else recording.payload,
             ttl_seconds=rules.ttl_seconds,
+            renew_up_to_seconds=rules.renew_up_to_seconds,
             cache_if=rules.cache_if,
             is_complete=rules.is_complete,
             saved_seconds=max(0.0, seconds),

@@ -21,7 +21,9 @@ __all__ = [
     "USE_DEFAULT",
     "Config",
     "UseDefault",
+    "check_cap",
     "check_lifetime",
+    "check_renewal",
     "check_ttl",
 ]
 
@@ -66,6 +68,22 @@ def check_lifetime(value: float | timedelta | UseDefault | None) -> float | UseD
     return value if isinstance(value, UseDefault) else check_ttl(value)
 
 
+def check_cap(value: float | timedelta | None) -> float | None:
+    """Give the greatest age that hits may renew an answer to; None is no renewal.
+
+    Infinity is an error: without a cap, a wrong answer that is asked for would never die.
+    """
+    seconds = check_ttl(value, "renew_up_to_seconds")
+    if seconds is None and value is not None:
+        raise ArgumentError("renew_up_to_seconds", value, "pass a finite age, or None for none")
+    return seconds
+
+
+def check_renewal(value: float | timedelta | UseDefault | None) -> float | UseDefault | None:
+    """Check an age that may have been left out."""
+    return value if isinstance(value, UseDefault) else check_cap(value)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """All settings of a cache. Change one with `dataclasses.replace`.
@@ -84,6 +102,9 @@ class Config:
     of less than a minute."""
     max_ttl_seconds: float | None = None
     """Ceiling over every lifetime, also over `ttl_seconds=None` given at a call."""
+    renew_up_to_seconds: float | None = None
+    """How old an answer may become by being asked for: a hit lets it live for its lifetime from
+    then on, never past this age. None: a hit renews nothing, and a wrong answer dies on time."""
     stale_seconds: float = 0.0
     """How long after expiry an answer may still be served while one caller refreshes it."""
     perishable_ttl_seconds: float | None = None
@@ -116,6 +137,11 @@ class Config:
     load_timeout_seconds: float = 60.0
     store_timeout_seconds: float = 0.2
     queue_size: int = 1000
+    durability: Literal["process", "power"] = "process"
+    """What a stored answer survives once `put` or `flush` has returned: the death of the process,
+    or a power cut as well. With "process" a power cut may take the answers of the last moments;
+    with "power" each write waits for the disk itself. What was invalidated, forgotten or taken out
+    stays so after a power cut with either."""
 
     def __post_init__(self) -> None:
         _share("threshold", self.threshold)
@@ -123,6 +149,7 @@ class Config:
         _share("serve_share", self.serve_share)
         for name in ("ttl_seconds", "max_ttl_seconds", "perishable_ttl_seconds"):
             object.__setattr__(self, name, check_ttl(getattr(self, name), name))
+        object.__setattr__(self, "renew_up_to_seconds", check_cap(self.renew_up_to_seconds))
         for name in ("max_entries", "max_bytes", "max_disk_bytes", "top_k", "queue_size"):
             _whole(name, getattr(self, name))
         for name in ("embed_timeout_seconds", "load_timeout_seconds", "store_timeout_seconds"):
@@ -133,6 +160,8 @@ class Config:
             raise ArgumentError(
                 "normalize", self.normalize, 'pass "safe", "loose", or a callable to SemanticCache'
             )
+        if self.durability not in ("process", "power"):
+            raise ArgumentError("durability", self.durability, 'pass "process" or "power"')
         if not isinstance(self.namespace, str) or not self.namespace:
             raise ArgumentError("namespace", self.namespace, "pass a non-empty string")
         self._check_switches()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from semcache.binding import Binding, Names, Scope, Tags
 from semcache.cached_function import CachedFunction, Rules
-from semcache.config import USE_DEFAULT, UseDefault, check_lifetime
+from semcache.config import USE_DEFAULT, UseDefault, check_lifetime, check_renewal
 from semcache.errors import ArgumentError
 from semcache.kinds import kind_of
 
@@ -41,6 +41,8 @@ class Decorate:
         ignore: names of arguments that do not count, or a callable from a name to True.
         depends_on: tags whose `invalidate` kills the answers, or a callable that returns them.
         ttl_seconds: lifetime; left out, the cache's; None is for ever.
+        renew_up_to_seconds: how old an answer may become by being asked for; left out, the cache's;
+            None: a hit renews nothing.
         cache_if: says of a value (of the list of chunks, for a stream) whether it may be stored.
         is_complete: says of a stream's chunks whether they are the whole answer.
         cost: what a call costs, or a callable from its value to that, for `stats().saved_cost`.
@@ -67,6 +69,7 @@ class Decorate:
         ignore: Names = (),
         depends_on: Tags = (),
         ttl_seconds: float | timedelta | UseDefault | None = USE_DEFAULT,
+        renew_up_to_seconds: float | timedelta | UseDefault | None = USE_DEFAULT,
         cache_if: Callable[[Any], bool] | None = None,
         is_complete: Callable[[list[Any]], bool] | None = None,
         cost: float | Callable[[Any], float] = 0.0,
@@ -91,6 +94,7 @@ class Decorate:
         )
         self._rules = Rules(
             ttl_seconds=check_lifetime(ttl_seconds),
+            renew_up_to_seconds=check_renewal(renew_up_to_seconds),
             cache_if=cache_if,
             is_complete=is_complete,
             cost=cost,

@@ -28,6 +28,7 @@ class Draft:
     cache_if: Callable[[Any], bool] | None = None
     is_complete: Callable[[list[Any]], bool] | None = None
     ttl_seconds: float | timedelta | UseDefault | None = USE_DEFAULT
+    renew_up_to_seconds: float | timedelta | UseDefault | None = USE_DEFAULT
     source: str = "call"
     pinned: bool = False
     saved_seconds: float = 0.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import random
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,6 +24,7 @@ from semcache.epochs import Epochs
 from semcache.errors import ArgumentError, DimensionError, StoreError, StoreTimeoutError
 from semcache.judge.threshold import Threshold
 from semcache.match.projections import Projections
+from semcache.removals import Removals
 from semcache.store.disk import DiskStore
 from semcache.store.journal import Change, Changes, Op, Resync
 from semcache.store.memory import MemoryStore
@@ -104,6 +106,9 @@ class Rooms:
         )
         self._check_width(replace_embedder=replace_embedder)
         self.epochs = Epochs()
+        self._moving = threading.Lock()
+        """Held from a counter's move on disk to its taking over, and while all are read anew."""
+        self.removals = Removals()
         self.marks: set[tuple[bytes, bytes]] = set()
         self.walk = Walk(
             config=config,
@@ -120,6 +125,8 @@ class Rooms:
             config=config,
             store=self.store,
             projections=self.projections,
+            epochs=self.epochs,
+            removals=self.removals,
             rules=given.rules,
             admission=given.admission,
             embedding=self.embedding,
@@ -230,6 +237,7 @@ class Rooms:
                 if entry is not None:
                     self.projections.add(entry)
             case Op.DELETE:
+                self.removals.note([change.key])
                 self.projections.remove([change.key])
             case Op.EPOCH:
                 self.epochs.set(change.tag, change.count)
@@ -243,7 +251,8 @@ class Rooms:
         if self.disk is None:
             return
         self.projections.clear()
-        self.epochs.replace(self.disk.epochs())
+        with self._moving:
+            self.epochs.replace(self.disk.epochs(), self.disk.identity())
         self.marks |= self.disk.marks()
         bare = []
         for entry in self.store.scan():
@@ -255,11 +264,14 @@ class Rooms:
     def move_epoch(self, tag: str) -> int:
         """Move a counter, durably where there is a disk; give its new value."""
         self.catch_up()
-        if self.disk is not None:
-            count = patiently(partial(self.disk.move_epoch, tag))
-        else:
-            count = self.epochs.snapshot([tag])[tag] + 1
-        self.epochs.set(tag, count)
+        if self.disk is None:
+            return self.epochs.move(tag)
+        return patiently(partial(self._move_epoch, self.disk, tag))
+
+    def _move_epoch(self, disk: DiskStore, tag: str) -> int:
+        with self._moving:
+            count = disk.move_epoch(tag)
+            self.epochs.set(tag, count)
         return count
 
     def mark(self, query_key: bytes, entry_key: bytes) -> None:
@@ -270,13 +282,18 @@ class Rooms:
 
     def delete(self, keys: Sequence[bytes]) -> int:
         """Take entries out of the indexes and the store; says how many there were."""
-        with self.writer.backfill.filling:
-            self.projections.remove(keys)
+        self.removals.note(keys)
+        try:
             return self.store.delete(keys)
+        finally:
+            self.projections.remove(keys)
 
     def after_fork(self) -> None:
         """Take fresh locks in a forked child; the store and the embedder see to their own."""
         self.telemetry.reset_lock()
+        self.epochs.reset_lock()
+        self.removals.reset_lock()
+        self._moving = threading.Lock()
         self.writer.reset_locks()
 
     def close(self) -> None:
@@ -295,4 +312,5 @@ def _open_disk(
         clock=clock,
         max_bytes=config.max_disk_bytes,
         timeout_seconds=config.store_timeout_seconds,
+        survives_power_cuts=config.durability == "power",
     )

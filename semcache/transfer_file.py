@@ -29,7 +29,7 @@ from semcache.store.codec import to_row
 __all__ = ["ExportFile", "entries", "verify", "writing"]
 
 FORMAT = "semcache export"
-VERSION = 1
+VERSION = 2
 
 _BYTES = ("key", "scope", "payload", "vectors")
 _NAMES = frozenset(field.name for field in fields(Entry))

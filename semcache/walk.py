@@ -64,6 +64,8 @@ class Handle:
 
     request: Request
     epochs: dict[str, int]
+    removals: int = 0
+    """The number of what had been taken out when the call began."""
     prepared: Prepared | None = None
     vectors: Vectors | None = None
     embedder: str = ""
@@ -77,7 +79,6 @@ class Probe:
     """A look-up on its way: it wants a vector."""
 
     handle: Handle
-    now: float
     steps: list[Step]
     nearest: Near | None = None
     vetoed: bool = False
@@ -103,12 +104,11 @@ class Walk:
 
     def begin(self, handle: Handle, options: Options) -> Decision | Probe:
         """Run what needs no vector: switches, exact tier, gate, near-duplicate tier."""
-        now = self.clock()
         request = handle.request
         aside = self._stand_aside(request, options)
         if aside is not None:
             return aside
-        probe = Probe(handle, now, [])
+        probe = Probe(handle, [])
         if handle.behind is not None:
             return self._miss(probe, handle.behind)
         if not options.refresh:
@@ -130,7 +130,7 @@ class Walk:
         """Ask the exact tier alone, again, for a fresh answer."""
         if handle.behind is not None:
             return None
-        decision = self._exact(Probe(handle, self.clock(), []), PLAIN)
+        decision = self._exact(Probe(handle, []), PLAIN)
         return None if isinstance(decision, Hit) and decision.stale else decision
 
     def skips_vector(self, probe: Probe) -> Reason | None:
@@ -178,8 +178,8 @@ class Walk:
         if entry is None:
             probe.steps.append(_EXACT_NOTHING)
             return None
-        dead = self._dead(entry, probe.now)
-        if dead is Reason.EXPIRED and self._lend_stale(entry, probe.now):
+        dead = self._dead(entry)
+        if dead is Reason.EXPIRED and self._lend_stale(entry):
             return self._serve(probe, entry, Tier.EXACT, 1.0, stale=True)
         if dead is not None:
             probe.dead = dead
@@ -219,14 +219,15 @@ class Walk:
         complete = request.has_history or request.exact_only is Reason.NOT_TEXT
         return self.rules.check(request.text, has_history=complete)
 
-    def _dead(self, entry: Entry, now: float) -> Reason | None:
+    def _dead(self, entry: Entry) -> Reason | None:
+        """Say why an entry may not be served at this moment: embedding a text may take long."""
         if self.epochs.moved(entry.epochs) is not None:
             return Reason.INVALIDATED
-        return None if entry.is_live(now) else Reason.EXPIRED
+        return None if entry.is_live(self.clock()) else Reason.EXPIRED
 
-    def _lend_stale(self, entry: Entry, now: float) -> bool:
+    def _lend_stale(self, entry: Entry) -> bool:
         """Say whether a stale entry is served; the first to ask gets a miss and refreshes it."""
-        grace = self.config.stale_seconds
+        now, grace = self.clock(), self.config.stale_seconds
         if not grace or not entry.is_live(now, grace_seconds=grace):
             return False
         leased_until = self._leases.get(entry.key)
@@ -264,19 +265,19 @@ class Walk:
             seen.update({candidate.key: candidate for candidate in found})
             hit = self._offer(probe, found, minimum)
             buried, probe.buried = probe.buried, set()
-            self._bury(buried, probe.now)
+            self._bury(buried)
             if hit is not None or not buried:
                 break
         return hit, list(seen.values())
 
-    def _bury(self, keys: set[bytes], now: float) -> None:
+    def _bury(self, keys: set[bytes]) -> None:
         """Take the dead out of the indexes; what was stored anew meanwhile goes back in."""
         if not keys:
             return
         self.projections.remove(keys)
         for key in keys:
             entry = self.store.peek(key)
-            if entry is not None and self._dead(entry, now) is None:
+            if entry is not None and self._dead(entry) is None:
                 self.projections.add(entry)
 
     def _offer(self, probe: Probe, found: list[Candidate], minimum: float) -> Hit[object] | None:
@@ -303,8 +304,8 @@ class Walk:
         if entry is None:
             probe.buried.add(candidate.key)
             return Step(name, Outcome.STALE, score, reason="gone from the store"), None
-        dead = self._dead(entry, probe.now)
-        over = entry.expires_at is not None and probe.now >= entry.expires_at
+        dead = self._dead(entry)
+        over = entry.expires_at is not None and self.clock() >= entry.expires_at
         if over or dead is Reason.INVALIDATED:
             probe.buried.add(candidate.key)
         request = probe.handle.request
@@ -337,7 +338,7 @@ class Walk:
             decode(entry.payload),
             score,
             tier,
-            max(0.0, probe.now - entry.created_at),
+            max(0.0, self.clock() - entry.created_at),
             entry.entry_id,
             steps,
             stale,

@@ -19,12 +19,14 @@ from semcache.admit.personal import personal_data
 from semcache.admit.response import Admission, answer_text, has_tool_calls
 from semcache.aside import run_behind
 from semcache.backfill import Backfill
-from semcache.config import Config, UseDefault, check_ttl
+from semcache.config import Config, UseDefault, check_cap, check_ttl
 from semcache.decision import Refused, Stored
 from semcache.draft import Draft
 from semcache.embed.service import EmbeddingService
 from semcache.entry import Entry, new_entry_id
+from semcache.epochs import Epochs
 from semcache.match.projections import Projections, as_bytes
+from semcache.removals import Removals
 from semcache.store.tiered import TieredStore
 from semcache.telemetry import Telemetry
 from semcache.value import encode
@@ -50,6 +52,8 @@ class Writer:
         config: Config,
         store: TieredStore,
         projections: Projections,
+        epochs: Epochs,
+        removals: Removals,
         rules: DynamicRules | None,
         admission: Admission,
         embedding: EmbeddingService,
@@ -62,6 +66,8 @@ class Writer:
         self._config = config
         self._store = store
         self._projections = projections
+        self._epochs = epochs
+        self._removals = removals
         self._rules = rules
         self._admission = admission
         self._embedding = embedding
@@ -114,9 +120,12 @@ class Writer:
         entry = self._admitted(handle, draft)
         if isinstance(entry, Refused):
             return entry
-        self._store.put_later(entry)
+        if not self._removals.unless_removed(handle.removals, entry, self._store.put_later):
+            self._telemetry.refused("taken out meanwhile")
+            return Refused("it was taken out or replaced while its call was in flight")
         self._telemetry.stored()
         self._projections.add_later(entry, handle.prepared)
+        self.backfill.drop_ghost(entry)
         self._settle_soon()
         self._embed_if_bare(entry)
         return Stored(entry.entry_id)
@@ -134,6 +143,7 @@ class Writer:
         ]
         kept = self._embedded(kept)
         ready = {entry.key: entry for entry, _handle in kept}
+        self._removals.note(ready)
         gone = set(self._store.put(list(ready.values())))
         for entry, handle in kept:
             if ready[entry.key] is entry and entry.key not in gone:
@@ -164,6 +174,8 @@ class Writer:
         request = handle.request
         now = self._clock()
         vectors = handle.vectors
+        lifetime = self._lifetime(draft.ttl_seconds, perishable=handle.perishable)
+        cap = self._renewal_cap(draft.renew_up_to_seconds, perishable=handle.perishable)
         return Entry(
             key=request.key,
             entry_id=new_entry_id(request.key),
@@ -173,7 +185,9 @@ class Writer:
             text=request.text,
             payload=encode(draft.shown) if draft.payload is None else draft.payload,
             created_at=now,
-            expires_at=self._expiry(now, draft.ttl_seconds, perishable=handle.perishable),
+            expires_at=None if lifetime is None else now + lifetime,
+            lifetime_seconds=0.0 if lifetime is None else lifetime,
+            renewable_until=None if lifetime is None or cap is None else now + cap,
             epochs=handle.epochs,
             exact_only=request.exact_only is not None or has_tool_calls(draft.told),
             gate="" if self._rules is None else self._rules.fingerprint,
@@ -187,23 +201,44 @@ class Writer:
             saved_cost=draft.cost(draft.shown) if callable(draft.cost) else draft.cost,
         )
 
-    def _expiry(
-        self, now: float, ttl: float | timedelta | UseDefault | None, *, perishable: bool
+    def _lifetime(
+        self, ttl: float | timedelta | UseDefault | None, *, perishable: bool
     ) -> float | None:
         config = self._config
         jittered = isinstance(ttl, UseDefault)
-        seconds = config.ttl_seconds if isinstance(ttl, UseDefault) else check_ttl(ttl)
-        ceilings = [config.max_ttl_seconds]
-        if perishable:
-            ceilings.append(config.perishable_ttl_seconds)
-        for ceiling in ceilings:
-            if ceiling is not None and (seconds is None or seconds > ceiling):
-                seconds = ceiling
-        if seconds is None:
-            return None
-        if jittered and seconds >= _SHORTEST_JITTERED_SECONDS:
+        given = config.ttl_seconds if isinstance(ttl, UseDefault) else check_ttl(ttl)
+        seconds = self._under_ceilings(given, perishable=perishable)
+        if seconds is not None and jittered and seconds >= _SHORTEST_JITTERED_SECONDS:
             seconds *= 1.0 - config.ttl_jitter * self._jitter.random()
-        return now + seconds
+        return seconds
+
+    def _renewal_cap(
+        self, cap: float | timedelta | UseDefault | None, *, perishable: bool
+    ) -> float | None:
+        own = self._config.renew_up_to_seconds
+        given = own if isinstance(cap, UseDefault) else check_cap(cap)
+        return None if given is None else self._under_ceilings(given, perishable=perishable)
+
+    def _under_ceilings(self, seconds: float | None, *, perishable: bool) -> float | None:
+        ceilings = [seconds, self._config.max_ttl_seconds]
+        if perishable:
+            ceilings.append(self._config.perishable_ttl_seconds)
+        return min((ceiling for ceiling in ceilings if ceiling is not None), default=None)
+
+    def renew(self, entry: Entry) -> None:
+        """Let an entry that was served live longer, where that was asked for.
+
+        It is the stored entry that is renewed: what expired, was invalidated or taken out since it
+        was served stays so.
+        """
+        if entry.renewable_until is None or entry.renewed(self._clock()) is None:
+            return
+
+        def renewed(stored: Entry) -> Entry | None:
+            same = stored.entry_id == entry.entry_id and self._epochs.moved(stored.epochs) is None
+            return stored.renewed(self._clock()) if same else None
+
+        self._store.amend(entry.key, renewed)
 
     def _settle_soon(self) -> None:
         """Bring the indexes up to date behind the caller, unless a look-up does it first."""

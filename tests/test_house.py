@@ -32,7 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("writer", "backfill", "draft"),
     ("walk",),
     ("judge", "match"),
-    ("store", "embed", "index", "epochs", "flight", "stream", "telemetry"),
+    ("store", "embed", "index", "epochs", "removals", "flight", "stream", "telemetry"),
     ("admit", "protocols", "vectors"),
     ("entry", "value"),
     ("request",),

@@ -21,7 +21,7 @@ from semcache.errors import CorruptRecordError, ValueFormError
 
 __all__ = ["SCHEMA_VERSION", "from_row", "to_row"]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Counts up whenever the layout below changes; rows of another version are not read."""
 
 _MAGIC = b"smc\x00"
@@ -47,6 +47,8 @@ _SCALARS: dict[str, tuple[type, ...]] = {
     "stream": _FLAG,
     "pinned": _FLAG,
     "source": _TEXT,
+    "lifetime_seconds": _SECONDS,
+    "renewable_until": (float, int, type(None)),
 }
 _NAMES = tuple(_SCALARS)
 _scalars_of = attrgetter(*_NAMES)
@@ -134,8 +136,9 @@ def _split(data: bytes) -> tuple[bytes, bytes, bytes, bytes, bytes, bytes]:
 def _check(scalars: Any) -> None:
     if type(scalars) is not list or not _kinds_fit(tuple(map(type, scalars))):
         raise TypeError("its header has other fields or kinds")
-    created_at, saved_seconds, saved_cost, expires_at, epochs, *_ = scalars
-    if not math.isfinite(created_at + saved_seconds + saved_cost + (expires_at or 0.0)):
+    created_at, saved_seconds, saved_cost, expires_at, epochs, *_, lifetime, until = scalars
+    numbers = created_at, saved_seconds, saved_cost, expires_at or 0.0, lifetime, until or 0.0
+    if not math.isfinite(sum(numbers)):
         raise ValueError("a time or a cost is not a finite number")
     for tag, count in epochs.items():
         if type(tag) is not str or type(count) is not int:

@@ -42,13 +42,19 @@ class Database:
     """Runs reads, and writes with their journal rows, against whatever file is now in place."""
 
     def __init__(
-        self, directory: Path, *, clock: Callable[[], float], timeout_seconds: float
+        self,
+        directory: Path,
+        *,
+        clock: Callable[[], float],
+        timeout_seconds: float,
+        survives_power_cuts: bool = False,
     ) -> None:
         self.directory = directory
         self._path = directory / folder.DATABASE_NAME
         self._files = (str(self._path), str(directory / folder.GENERATION_NAME))
         self._clock = clock
         self._timeout_seconds = timeout_seconds
+        self._survives_power_cuts = survives_power_cuts
         self._closed = False
         self._renew()
         self._open()
@@ -90,8 +96,13 @@ class Database:
                 raise StoreError(f"the store in {self.directory} is closed: open another one")
             return work(rows)
 
-    def write(self, work: Callable[[Rows, Run], tuple[T, list[Change]]]) -> T:
+    def write(
+        self, work: Callable[[Rows, Run], tuple[T, list[Change]]], *, takes_away: bool = False
+    ) -> T:
         """Run `work` and journal its changes in one transaction, committed on return.
+
+        What takes answers away waits until the disk itself has it: a power cut that undid it would
+        bring back what somebody knew to be wrong. Losing an answer costs a call.
 
         Raises:
             StoreTimeoutError: another thread or process kept the database busy.
@@ -100,12 +111,15 @@ class Database:
         self._acquire(self._writing)
         try:
             self._reopen_if_replaced()
-            return self.read(lambda rows: self._transaction(rows, work))
+            synced = takes_away or self._survives_power_cuts
+            return self.read(lambda rows: self._transaction(rows, work, synced=synced))
         finally:
             self._writing.release()
 
-    def _transaction(self, rows: Rows, work: Callable[[Rows, Run], tuple[T, list[Change]]]) -> T:
-        with rows.writing() as run:
+    def _transaction(
+        self, rows: Rows, work: Callable[[Rows, Run], tuple[T, list[Change]]], *, synced: bool
+    ) -> T:
+        with rows.writing(synced=synced) as run:
             before = after = journal.last_sequence(run)
             try:
                 result, changes = work(rows, run)

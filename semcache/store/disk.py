@@ -47,8 +47,9 @@ class DiskStore:
 
     `max_bytes` bounds the sum of row sizes as counted here (a row, and 256 bytes for what indexes
     and journal add). `timeout_seconds` bounds every wait for another thread or process. What has
-    returned survives the death of the process; a power cut may take the last moments, whole
-    transactions at a time. A directory that others may write to is tightened if it is ours.
+    returned survives the death of the process. Without `survives_power_cuts` a power cut may take
+    what was stored in the last moments, whole transactions at a time, but brings nothing back that
+    was taken away. A directory that others may write to is tightened if it is ours.
 
     Raises:
         ForeignDirectoryError: the directory holds something else, or others may write to it.
@@ -74,6 +75,7 @@ class DiskStore:
         clock: Callable[[], float],
         max_bytes: int,
         timeout_seconds: float = 0.2,
+        survives_power_cuts: bool = False,
     ) -> None:
         if max_bytes < 1:
             raise ArgumentError("max_bytes", max_bytes, "pass the bound of the directory in bytes")
@@ -83,7 +85,12 @@ class DiskStore:
         self._clock = clock
         self._max_bytes = max_bytes
         self.timeout_seconds = timeout_seconds
-        self._database = Database(self.directory, clock=clock, timeout_seconds=timeout_seconds)
+        self._database = Database(
+            self.directory,
+            clock=clock,
+            timeout_seconds=timeout_seconds,
+            survives_power_cuts=survives_power_cuts,
+        )
         if self.size_bytes > max_bytes:
             self.put(())
 
@@ -109,6 +116,21 @@ class DiskStore:
         pairs = [(entry, to_row(entry)) for entry in entries]
         return self._database.write(lambda rows, run: self._put(rows, run, pairs))
 
+    def amend(self, entries: Sequence[Entry]) -> tuple[set[bytes], tuple[bytes, ...]]:
+        """Replace entries by later states of the same writes, durably.
+
+        A write that was deleted or overwritten meanwhile, by whatever process, stays so. Returns
+        the keys that were replaced, and those dropped to stay within the bound. Raises as `put`.
+        """
+        pairs = [(entry, to_row(entry)) for entry in entries]
+
+        def work(rows: Rows, run: Run) -> tuple[tuple[set[bytes], tuple[bytes, ...]], list[Change]]:
+            standing = [pair for pair in pairs if _stands(rows, pair[0])]
+            dropped, changes = self._put(rows, run, standing)
+            return ({entry.key for entry, _ in standing}, dropped), changes
+
+        return self._database.write(work)
+
     def _put(
         self, rows: Rows, run: Run, pairs: list[tuple[Entry, bytes]]
     ) -> tuple[tuple[bytes, ...], list[Change]]:
@@ -128,22 +150,27 @@ class DiskStore:
             else:
                 changes += [Change(Op.DELETE, entry.key)] * existed
                 dropped[entry.key] = None
+            # One by one, so that a large batch does not blow up the file that has a bound.
+            self._shrink(run, dropped, changes)
+        self._shrink(run, dropped, changes)
+        return tuple(dropped), changes
+
+    def _shrink(self, run: Run, dropped: dict[bytes, None], changes: list[Change]) -> None:
         excess_bytes = ledger.total_bytes(run) - self._max_bytes
         for key in ledger.victims(run, excess_bytes, self._clock()):
             _remove(run, key)
             changes.append(Change(Op.DELETE, key))
             dropped[key] = None
-        return tuple(dropped), changes
 
     def delete(self, keys: Iterable[bytes]) -> int:
-        """Drop entries durably; return how many there were."""
+        """Drop entries durably, power cuts included; return how many there were."""
         wanted = list(keys)
 
         def work(_: Rows, run: Run) -> tuple[int, list[Change]]:
             gone = [key for key in wanted if _remove(run, key)]
             return len(gone), [Change(Op.DELETE, key) for key in gone]
 
-        return self._database.write(work) if wanted else 0
+        return self._database.write(work, takes_away=True) if wanted else 0
 
     def scan(self) -> Iterator[Entry]:
         """Yield every entry, oldest write first, without holding a transaction.
@@ -191,17 +218,21 @@ class DiskStore:
         return self._database.catch_up(_ignore if apply is None else apply)
 
     def move_epoch(self, tag: str) -> int:
-        """Invalidate `tag` durably for every process; return where its counter stands now."""
+        """Invalidate `tag` for every process, durably, power cuts included; return its counter."""
 
         def work(_: Rows, run: Run) -> tuple[int, list[Change]]:
             count = facts.move_epoch(run, tag)
             return count, [Change(Op.EPOCH, tag=tag, count=count)]
 
-        return self._database.write(work)
+        return self._database.write(work, takes_away=True)
 
     def epochs(self) -> dict[str, int]:
         """Every epoch that has moved, with its counter."""
         return self._database.read(lambda rows: facts.epochs(rows.run))
+
+    def identity(self) -> int:
+        """A number of this very database: counters of two databases cannot be compared."""
+        return self._database.read(lambda rows: facts.identity(rows.run))
 
     def add_mark(self, query_key: bytes, entry_key: bytes) -> None:
         """Remember that the entry must not be served for the query. The newest 10,000 are kept."""
@@ -210,7 +241,7 @@ class DiskStore:
             added = facts.add_mark(run, query_key, entry_key)
             return None, [Change(Op.MARK, key=entry_key, query_key=query_key)] * added
 
-        self._database.write(work)
+        self._database.write(work, takes_away=True)
 
     def marks(self) -> set[tuple[bytes, bytes]]:
         """Every (query_key, entry_key) pair that must not be served."""
@@ -260,6 +291,15 @@ def _entry(key: bytes | None, row: bytes | None) -> Entry:
     if entry.key != key:
         raise CorruptRecordError("a stored row holds the entry of another key")
     return entry
+
+
+def _stands(rows: Rows, entry: Entry) -> bool:
+    """Say whether the row under an entry's key is of the same write."""
+    try:
+        row = rows.fetch(entry.key)
+        return row is not None and _entry(entry.key, row).entry_id == entry.entry_id
+    except CorruptRecordError:
+        return False
 
 
 def _batch(rows: Rows, after: int) -> list[tuple[int, bytes | None, bytes | None]]:

@@ -6,6 +6,8 @@ again. A fact is one named text. Works inside the caller's transaction.
 
 from __future__ import annotations
 
+import secrets
+
 from semcache.store.folder import DamagedDatabaseError
 from semcache.store.journal import Run, as_blob, as_tag
 
@@ -14,6 +16,7 @@ __all__ = ["MAX_MARKS"]
 MAX_MARKS = 10_000
 """Marks past this number push out the oldest ones."""
 
+_IDENTITY = as_blob("\x00identity")
 _CREATE = (
     "CREATE TABLE IF NOT EXISTS semcache_epoch (tag BLOB PRIMARY KEY, count INTEGER NOT NULL)",
     "CREATE TABLE IF NOT EXISTS semcache_fact (name BLOB PRIMARY KEY, value BLOB NOT NULL)",
@@ -26,9 +29,21 @@ _CREATE = (
 
 
 def create(run: Run) -> None:
-    """Make the tables if they are not there."""
+    """Make the tables if they are not there, and give a new database its number."""
     for statement in _CREATE:
         run(statement)
+    run(
+        "INSERT OR IGNORE INTO semcache_fact (name, value) VALUES (?, ?)",
+        (_IDENTITY, secrets.token_bytes(6)),
+    )
+
+
+def identity(run: Run) -> int:
+    """The number that tells this database from every other one, of the same directory as well."""
+    row = run("SELECT value FROM semcache_fact WHERE name = ?", (_IDENTITY,)).fetchone()
+    if row is None or type(row[0]) is not bytes:
+        raise DamagedDatabaseError("it does not say which database it is")
+    return int.from_bytes(row[0])
 
 
 def move_epoch(run: Run, tag: str) -> int:

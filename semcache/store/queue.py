@@ -14,7 +14,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 
@@ -41,9 +41,10 @@ class _NotMyTurnError(StoreTimeoutError):
 class WriteQueue:
     """A bounded queue with one entry a key.
 
-    `write` puts a batch on disk, calls `settle` for each of its entries and returns the keys that
-    have vanished; `tell` hears of those, and `give_up` of keys that a failing disk did not take,
-    both when no lock is held. `timeout_seconds` bounds how long a caller waits for its turn.
+    `write` puts a batch on disk, amending the entries of the keys that come with it, calls `settle`
+    for each of its entries and returns the keys that have vanished; `tell` hears of those, and
+    `give_up` of keys that a failing disk did not take, both when no lock is held. `timeout_seconds`
+    bounds how long a caller waits for its turn.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class WriteQueue:
         *,
         size: int,
         timeout_seconds: float,
-        write: Callable[[Sequence[Entry]], tuple[bytes, ...]],
+        write: Callable[[Sequence[Entry], frozenset[bytes]], tuple[bytes, ...]],
         tell: Callable[[tuple[bytes, ...]], None],
         give_up: Callable[[Sequence[bytes]], None],
     ) -> None:
@@ -61,6 +62,7 @@ class WriteQueue:
         self._tell = tell
         self._give_up = give_up
         self._waiting: dict[bytes, Entry] = {}
+        self._amending: set[bytes] = set()
         self._is_failing = False
         self.failures = 0
         self._renew(is_closed=False)
@@ -92,23 +94,35 @@ class WriteQueue:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def add(self, entry: Entry) -> bool:
+    def add(self, entry: Entry, *, amends: bool = False) -> bool:
         """Queue `entry` in place of an older one; say whether the caller must `help`.
 
+        One that amends is a later state of a write that is on disk: it must not come back if that
+        is deleted or overwritten meanwhile. What amends a write that still waits here goes with it.
         Needs the lock.
         """
-        self._waiting.pop(entry.key, None)
+        older = self._waiting.pop(entry.key, None)
         self._waiting[entry.key] = entry
+        if not amends:
+            self._amending.discard(entry.key)
+        elif older is None:
+            self._amending.add(entry.key)
         return not self._wake_writer() or len(self._waiting) > self._size
 
     def discard(self, key: bytes) -> None:
         """Forget what waits under `key`. Needs the lock."""
         self._waiting.pop(key, None)
+        self._amending.discard(key)
+
+    def discard_amendments(self, keys: Iterable[bytes] | None = None) -> None:
+        """Forget what amends writes on disk, under all keys or these. Needs the lock."""
+        for key in self._amending.copy() if keys is None else self._amending.intersection(keys):
+            self.discard(key)
 
     def settle(self, entry: Entry) -> None:
         """Forget `entry`, unless a newer one waits under its key. Needs the lock."""
         if self._waiting.get(entry.key) is entry:
-            del self._waiting[entry.key]
+            self.discard(entry.key)
 
     def help(self) -> None:
         """Do what the writer cannot keep up with; while the disk fails, make room instead."""
@@ -172,19 +186,20 @@ class WriteQueue:
         with self.turn(timeout_seconds):
             with self.lock:
                 batch = list(islice(self._waiting.values(), _BATCH))
+                amending = frozenset(self._amending)
             try:
-                gone = self._write(batch)
+                gone = self._write(batch, amending)
             except ValueFormError:
-                gone = self._write_singly(batch)
+                gone = self._write_singly(batch, amending)
             self._is_failing = False
         self._tell(gone)
 
-    def _write_singly(self, batch: list[Entry]) -> tuple[bytes, ...]:
+    def _write_singly(self, batch: list[Entry], amending: frozenset[bytes]) -> tuple[bytes, ...]:
         """Write what can be written; what has no plain form stays in memory only."""
         gone: list[bytes] = []
         for entry in batch:
             try:
-                gone += self._write((entry,))
+                gone += self._write((entry,), amending)
             except ValueFormError as error:
                 _log.warning("semcache: kept in memory only: %s", error)
                 self.failures += 1
@@ -218,9 +233,10 @@ class WriteQueue:
     def _make_room(self) -> None:
         """Give up the oldest of a queue that the disk does not take."""
         with self.lock:
-            lost = list(self._waiting)[: max(len(self._waiting) - self._size, 0)]
-            for key in lost:
-                del self._waiting[key]
+            excess = list(self._waiting)[: max(len(self._waiting) - self._size, 0)]
+            lost = [key for key in excess if key not in self._amending]
+            for key in excess:
+                self.discard(key)
         self._give_up(lost)
 
     def _wake_writer(self) -> bool:
@@ -255,7 +271,7 @@ class WriteQueue:
         """Go on; the child starts without a writer and without the queue: its parent has it."""
         if in_child:
             self._renew(is_closed=self._closed.is_set())
-            self._waiting = {}
+            self._waiting, self._amending = {}, set()
             return
         for lock in self._resting:
             lock.release()

@@ -28,6 +28,9 @@ __all__ = ["ROW_OVERHEAD_BYTES", "SETTINGS", "Rows", "SafeDisk"]
 ROW_OVERHEAD_BYTES = 256
 """What keys, indexes, ledger and journal add to a row; counted into every bound."""
 
+_LARGEST_LOG_BYTES = 4 * 1024 * 1024
+"""What SQLite's log is cut back to once its contents are in the database."""
+
 _PAGE_BYTES = 8_192
 """Three rows with a vector of 384 numbers fit; in the usual 4,096 bytes it is one, half empty."""
 
@@ -138,6 +141,8 @@ class Rows(Cache):  # type: ignore[misc]  # diskcache has no annotations
         )
         con.execute("PRAGMA trusted_schema = OFF")
         con.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+        con.execute(f"PRAGMA journal_size_limit = {_LARGEST_LOG_BYTES}").fetchall()
+        con.execute("PRAGMA fullfsync = ON")  # where a plain sync stops short of the disk
         for name in ("synchronous", "cache_size", "mmap_size"):
             con.execute(f"PRAGMA {name} = {SETTINGS[f'sqlite_{name}']}").fetchall()
         self._connections.add(con)
@@ -158,12 +163,14 @@ class Rows(Cache):  # type: ignore[misc]  # diskcache has no annotations
         return None if row is None else self._disk.fetch(*row, False)
 
     @contextmanager
-    def writing(self) -> Iterator[Run]:
+    def writing(self, *, synced: bool = False) -> Iterator[Run]:
         """One write transaction; the caller sees to it that this process has no other.
 
-        Unlike diskcache's own, a failed commit is rolled back, and the error is SQLite's.
+        One that is synced has reached the disk itself when it ends, with all before it. Unlike
+        diskcache's own, a failed commit is rolled back, and the error is SQLite's.
         """
         con = self._con
+        con.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
         con.execute("BEGIN IMMEDIATE")
         self._txn_id = threading.get_ident()
         try:

@@ -25,6 +25,9 @@ __all__ = ["TieredStore"]
 
 _log = logging.getLogger("semcache")
 
+_MOST_TRIES = 8
+"""How often an amendment looks again while others write; one that is given up costs a renewal."""
+
 
 class TieredStore:
     """A memory store over a disk store, or a memory store alone. Safe for threads and forks.
@@ -116,6 +119,7 @@ class TieredStore:
         """
         if self._disk is None:
             with self._queue.lock:
+                self._turn += 1
                 gone = self._memory.put(entries)
         else:
             gone = patiently(partial(self._put, self._disk, entries))
@@ -142,6 +146,39 @@ class TieredStore:
             self._queue.help()
         self._tell(gone)
 
+    def amend(self, key: bytes, change: Callable[[Entry], Entry | None]) -> Entry | None:
+        """Replace an entry by a later state of the same write: in memory now, on disk soon.
+
+        `change` gives that state, or None to leave the entry as it is; it must be quick, and may
+        be asked again. A write that is deleted or overwritten, here or by another process, does
+        not come back. Returns the new state, None where nothing was changed.
+
+        Raises:
+            StoreError: neither memory nor queue has the entry, and the disk failed.
+        """
+        for _ in range(_MOST_TRIES):
+            turn, entry = self._turn, self.peek(key)
+            if entry is None:
+                return None
+            with self._queue.lock:
+                held = self._memory.peek(key) or self._queue.get(key)
+                if held is None and turn != self._turn:
+                    continue  # what was read may have been deleted since
+                amended = change(held or entry)
+                gone, must_help = ((), False) if amended is None else self._replace(amended)
+            if must_help:
+                self._queue.help()
+            self._tell(gone)
+            return amended
+        return None
+
+    def _replace(self, entry: Entry) -> tuple[tuple[bytes, ...], bool]:
+        """Put a later state where the earlier one is; needs the lock."""
+        gone = self._memory.put((entry,)) if entry.key in self._memory else ()
+        if self._disk is None:
+            return gone, False
+        return (), self._queue.add(entry, amends=True)
+
     def delete(self, keys: Iterable[bytes]) -> int:
         """Drop entries from every tier, durably; return how many there were.
 
@@ -152,6 +189,7 @@ class TieredStore:
         disk = self._disk
         if disk is None:
             with self._queue.lock:
+                self._turn += 1
                 return self._memory.delete(wanted)
         return patiently(partial(self._delete, disk, wanted))
 
@@ -213,6 +251,7 @@ class TieredStore:
             with self._queue.lock:
                 self._turn += 1
                 self._memory.clear()
+                self._queue.discard_amendments()
             return
         put = [change.key for change in changes if change.op is Op.PUT]
         deleted = [change.key for change in changes if change.op is Op.DELETE]
@@ -223,6 +262,7 @@ class TieredStore:
             self._turn += 1
             for key in deleted:
                 self._queue.discard(key)
+            self._queue.discard_amendments(put)
             # What waits here will overwrite what the other process put.
             self._memory.delete(deleted)
             self._memory.delete(set(put) - self._queue.keys())
@@ -301,8 +341,29 @@ class TieredStore:
             self._bloom.rebuild(disk.keys)
         return gone
 
-    def _write_queued(self, batch: Sequence[Entry]) -> tuple[bytes, ...]:
-        return () if self._disk is None else self._write(self._disk, batch, is_new=False)
+    def _write_queued(
+        self, batch: Sequence[Entry], amending: frozenset[bytes]
+    ) -> tuple[bytes, ...]:
+        if self._disk is None:
+            return ()
+        new = [entry for entry in batch if entry.key not in amending]
+        later = [entry for entry in batch if entry.key in amending]
+        gone = self._write(self._disk, new, is_new=False) if new else ()
+        return (*gone, *self._write_amended(self._disk, later)) if later else gone
+
+    def _write_amended(self, disk: DiskStore, entries: Sequence[Entry]) -> tuple[bytes, ...]:
+        """Write later states of what is on disk; memory forgets those whose write is gone."""
+        standing, dropped = disk.amend(entries)
+        with self._queue.lock:
+            self._turn += 1
+            for entry in entries:
+                self._queue.settle(entry)
+                if entry.key not in standing and self._memory.peek(entry.key) is entry:
+                    self._memory.delete((entry.key,))
+            gone = tuple(key for key in dropped if self._queue.get(key) is None)
+            self._memory.delete(gone)
+        self._bloom.note_deleted(len(dropped))
+        return gone
 
     def _give_up(self, keys: Sequence[bytes]) -> None:
         self._tell(tuple(key for key in keys if key not in self._memory))

@@ -171,7 +171,7 @@ def _vectors(lines: list[bytes]) -> list[bytes]:
         (_change(b"Are cards", b"Are birds"), "line 2: not an entry: its key does not belong"),
         (_change(b'"pinned":true', b'"pinned":1'), "line 3: not an entry"),
         (_change(b'"gate"', b'"goat"'), "line 2: not an entry: its fields .*'gate'"),
-        (_change(b'"version":1', b'"version":2'), "line 1: format version 2"),
+        (_change(b'"version":2', b'"version":3'), "line 1: format version 3"),
         (_change(b"semcache export", b"something"), "line 1: not a file that"),
         (_vectors, "line 2: not an entry"),
         (lambda lines: [*lines, b"{}\n"], "line 6: expected nothing after"),

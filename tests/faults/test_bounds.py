@@ -1,4 +1,8 @@
-"""A size limit is ignored, hidden, or met by throwing out everything else."""
+"""A size limit counts only part of what is kept, is hidden, or is met by throwing out the rest.
+
+Promise: Memory, folder and indexes keep to documented bounds; what has no room is refused alone
+Room: `semcache/store/memory.py`, `semcache/store/disk.py`, `semcache/store/ledger.py`
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import Any
 import pytest
 
 from semcache import Hit, Refused, SemanticCache
-from tests.fakes import Far, Model
+from tests.fakes import Clock, Far, Model
 from tests.faults.calls import call, decorate
 from tests.faults.conftest import PATIENT
 
@@ -105,3 +109,91 @@ def test_b116_the_limits_are_in_the_manual() -> None:
     assert "max_disk_bytes" in manual
     assert "2 GiB" in manual
     assert "256 MiB" in manual
+
+
+def test_the_folder_keeps_near_its_bound_whatever_comes_in_at_once(tmp_path: Path) -> None:
+    """One batch of ten times the bound: neither the file nor SQLite's log grows to hold it."""
+    folder = tmp_path / "c"
+    bound = 2 * MEGABYTE
+    with SemanticCache(folder, embedder=False, max_disk_bytes=bound, config=PATIENT) as cache:
+        pairs = [(question(number), "x" * 100_000) for number in range(200)]
+
+        cache.put_many(pairs, dynamic=False)
+        cache.put(question(200), "small", dynamic=False)
+        size = sum(file.stat().st_size for file in folder.iterdir())
+        kept = cache.stats().store["disk_bytes"]
+
+    assert 0.8 * bound < kept <= bound
+    assert size < 2 * bound + 10 * MEGABYTE
+
+
+def test_indexes_hold_nothing_that_found_no_room(kind: str) -> None:
+    """Pinned entries fill the cache, and each call is of a scope that nobody searches again."""
+    with SemanticCache(embedder=Far(), max_entries=5, config=PATIENT) as cache:
+        for number in range(5):
+            cache.put(question(number), number, pinned=True, dynamic=False)
+        ask = decorate(kind, cache, Model(), dynamic=False)
+
+        answers = [call(kind, ask, "Who is it?", seed=number) for number in range(20)]
+        cache.flush()
+
+        assert answers == [f"R{number}" for number in range(1, 21)]
+        assert len(cache._rooms.projections) == len(cache) == 5
+
+
+def test_tags_weigh_as_answers_do() -> None:
+    """A hundred kilobytes of tags on each of fifty answers do not fit into a megabyte."""
+    with SemanticCache(embedder=False, max_bytes=MEGABYTE, config=PATIENT) as cache:
+        for number in range(50):
+            tags = [f"document {number}/{part} {'x' * 80}" for part in range(1000)]
+            cache.put(question(number), "small", depends_on=tags, dynamic=False)
+
+        assert 1 <= len(cache) <= 10
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_a_batch_is_told_what_found_no_room(on_disk: bool, tmp_path: Path) -> None:
+    """Those that are reported as stored are there, and no others."""
+    options: dict[str, Any] = {"max_entries": 10} if not on_disk else {"max_disk_bytes": 20_000}
+    with SemanticCache(
+        tmp_path / "c" if on_disk else None, embedder=False, config=PATIENT, **options
+    ) as cache:
+        pairs = [(question(number), "x" * 1000) for number in range(40)]
+
+        outcomes = cache.put_many(pairs, dynamic=False)
+        found = [isinstance(cache.lookup(text, dynamic=False), Hit) for text, _ in pairs]
+
+    assert [not isinstance(outcome, Refused) for outcome in outcomes] == found
+    assert 5 <= sum(found) <= 15
+
+
+def test_a_smaller_bound_holds_from_the_moment_of_opening(tmp_path: Path) -> None:
+    """A folder that was filled under a larger one is cut to size, the oldest going first."""
+    folder = tmp_path / "c"
+    with SemanticCache(folder, embedder=False, config=PATIENT) as cache:
+        cache.put_many([(question(n), "x" * 10_000) for n in range(50)], dynamic=False)
+
+    with SemanticCache(folder, embedder=False, max_disk_bytes=100_000, config=PATIENT) as cache:
+        sizes = len(cache), len(cache._rooms.projections)
+        kept = cache.stats().store["disk_bytes"]
+        oldest, newest = (cache.lookup(question(n), dynamic=False) for n in (0, 49))
+
+    assert sizes == (9, 9)
+    assert kept <= 100_000
+    assert not isinstance(oldest, Hit)
+    assert isinstance(newest, Hit)
+
+
+def test_what_has_expired_goes_before_what_is_pinned_or_alive() -> None:
+    """Dead weight makes room first, however recently it was asked for."""
+    clock = Clock()
+    with SemanticCache(embedder=False, max_entries=3, clock=clock, config=PATIENT) as cache:
+        cache.put(question(0), 0, ttl_seconds=100, dynamic=False)
+        cache.put(question(1), 1, ttl_seconds=10, pinned=True, dynamic=False)
+        cache.put(question(2), 2, ttl_seconds=100, dynamic=False)
+        clock.advance(10)
+
+        cache.put(question(3), 3, dynamic=False)
+        found = [isinstance(cache.lookup(question(n), dynamic=False), Hit) for n in range(4)]
+
+    assert found == [True, False, True, True]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from semcache.entry import Entry
 from semcache.errors import CorruptRecordError, ValueFormError
-from semcache.store.codec import from_row, to_row
+from semcache.store.codec import SCHEMA_VERSION, from_row, to_row
 from tests.contracts.store import make_entry
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
@@ -84,8 +84,13 @@ def forge(header: str) -> bytes:
     """Give a row with a checksum that fits, around any header."""
     raw = header.encode()
     body = struct.pack(">6Q", len(raw), 16, 0, 0, 0, 0) + raw + bytes(16)
-    salt = (1).to_bytes(16)
-    return b"smc\x00\x01" + blake2b(body, digest_size=16, salt=salt).digest() + body
+    salt = SCHEMA_VERSION.to_bytes(16)
+    return (
+        b"smc\x00"
+        + bytes([SCHEMA_VERSION])
+        + blake2b(body, digest_size=16, salt=salt).digest()
+        + body
+    )
 
 
 def honest_header(**changes: Any) -> str:

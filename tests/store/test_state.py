@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import settings
@@ -124,6 +125,25 @@ class Shared(RuleBasedStateMachine):
         self.model = {key: value for key, value in self.model.items() if key in kept}
         self.copies[which] |= {entry.key: entry}
         self.copies[which] = {k: v for k, v in self.copies[which].items() if k in kept}
+
+    @rule(which=st.integers(0, 1), name=NAMES)
+    def amend(self, which: int, name: str) -> None:
+        """Whatever the store knew of the other one's writes, nothing comes back or changes hands.
+
+        Two writes of one id are taken for one: the amended may be the older.
+        """
+        store, key = self.stores[which], make_entry(name).key
+        store.amend(key, lambda held: replace(held, saved_cost=held.saved_cost + 1.0))
+        store.flush()
+        kept = {found.key: found for found in store.scan()}
+        assert kept.keys() <= self.model.keys()
+        for place, found in kept.items():
+            assert found.entry_id == self.model[place].entry_id
+            assert place == key or found == self.model[place]
+        self.model = kept
+        self.copies[which] = {k: v for k, v in self.copies[which].items() if k in kept}
+        if key in kept:
+            self.copies[which][key] = kept[key]
 
     @rule(which=st.integers(0, 1), name=NAMES)
     def delete(self, which: int, name: str) -> None:

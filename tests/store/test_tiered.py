@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -432,3 +433,97 @@ def test_many_threads_agree_in_the_end(open_store: Open, disk: MoodyDisk) -> Non
 
     for number in range(8):
         assert store.get(key(str(number))) == disk.get(key(str(number)))
+
+
+def later(entry: Entry) -> Entry:
+    return replace(entry, expires_at=1.0)
+
+
+def test_an_amendment_is_in_memory_at_once_and_on_disk_soon(
+    open_store: Open, disk: MoodyDisk
+) -> None:
+    """It replaces the very write that is stored, where it waits or where it lies."""
+    store = open_store()
+    store.put([make_entry("on disk")])
+    store.put_later(make_entry("waiting"))
+
+    amended = [store.amend(key(name), later) for name in ("on disk", "waiting", "absent")]
+    at_once = [store.get(key(name)) for name in ("on disk", "waiting")]
+    store.flush()
+
+    expected = [later(make_entry(name)) for name in ("on disk", "waiting")]
+    assert amended == [*expected, None]
+    assert at_once == expected
+    assert [disk.get(key(name)) for name in ("on disk", "waiting")] == expected
+
+
+def test_a_change_that_gives_nothing_changes_nothing(open_store: Open, disk: MoodyDisk) -> None:
+    """It is asked of what is stored now, and may leave it alone."""
+    store = open_store()
+    store.put([make_entry("a")])
+
+    amended = store.amend(key("a"), lambda _: None)
+    store.flush()
+
+    assert amended is None
+    assert disk.get(key("a")) == make_entry("a")
+
+
+@pytest.mark.parametrize("max_entries", [1, 100])
+@pytest.mark.parametrize("end", ["deleted", "overwritten"])
+def test_an_amendment_of_what_another_process_ended_is_void(
+    open_store: Open, disk: MoodyDisk, end: str, max_entries: int
+) -> None:
+    """The write on disk decides, and memory forgets what it no longer has."""
+    store = open_store(max_entries=max_entries)
+    new = make_entry("a", answer="new")
+    store.put([make_entry("a"), make_entry("b")])
+    other = DiskStore(disk.directory, clock=Clock(), max_bytes=10**6)
+    other.delete([key("a")]) if end == "deleted" else other.put([new])
+
+    store.amend(key("a"), lambda held: None if held.entry_id == new.entry_id else later(held))
+    store.flush()
+    found = store.get(key("a"))
+    other.close()
+
+    assert found == (None if end == "deleted" else new)
+    assert disk.get(key("a")) == found
+
+
+def test_what_waits_as_an_amendment_is_dropped_when_the_other_s_write_is_followed(
+    open_store: Open, disk: MoodyDisk
+) -> None:
+    """While this disk is slow, the look-up that follows the journal sees the other's answer."""
+    store = open_store()
+    store.put([make_entry("a")])
+    other = DiskStore(disk.directory, clock=Clock(), max_bytes=10**6)
+    new = make_entry("a", answer="new")
+
+    with store._queue.turn():
+        store.amend(key("a"), later)
+        other.put([new])
+        store.catch_up()
+        found = store.get(key("a"))
+    store.flush()
+    other.close()
+
+    assert found == new
+    assert disk.get(key("a")) == new
+
+
+def test_a_deletion_in_between_ends_an_amendment(open_store: Open, disk: MoodyDisk) -> None:
+    """The entry was read from disk, and by the time it is amended it has been deleted."""
+    disk.put([make_entry("a")])
+    store = open_store()
+
+    def delete() -> None:
+        disk.after_read = None
+        store.delete([key("a")])
+
+    disk.after_read = delete
+    amended = store.amend(key("a"), later)
+    store.flush()
+
+    assert amended is None
+    assert store.get(key("a")) is None
+    assert len(disk) == 0

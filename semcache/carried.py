@@ -76,19 +76,22 @@ def bound_in(function: Any) -> object:
 
 
 def closed_over(function: Any) -> bytes:
-    """Give the form of a function's code and of what it closes over now.
+    """Give the digest of a function's code and of what it closes over now.
 
     Its name does not say which function it is: another may have borrowed it, as wrappers do, or
     taken its place. Empty for what has no code to be read.
     """
-    return _closure(function, frozenset())
+    form = _closure(function, frozenset())
+    return digest(form) if form else form
 
 
 def _closure(function: Any, seen: frozenset[int]) -> bytes:
     while not hasattr(function, "__code__"):
-        inner = getattr(function, "func", getattr(function, "__wrapped__", None))
-        function = type(function).__call__ if inner is None else inner
-        if isinstance(function, types.WrapperDescriptorType):
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        elif isinstance(function := type(function).__call__, types.WrapperDescriptorType):
             return b""
     seen |= {id(function)}
     held = [_cell(cell, seen) for cell in getattr(function, "__closure__", None) or ()]
@@ -134,10 +137,12 @@ def _settings(value: Any, seen: frozenset[int], depth: int) -> bytes:
     seen |= {id(value)}
     if isinstance(value, types.FunctionType):
         return name + _closure(value, seen)
-    parts = [
-        [_held(key, seen, depth - 1), _held(part, seen, depth - 1)] for key, part in _parts(value)
-    ]
-    return name + canonical_bytes(sorted(parts))
+    try:
+        parts = list(_parts(value))
+    except Exception:  # the object's own code: it breaks no function that holds the object
+        return name
+    forms = [[_held(key, seen, depth - 1), _held(part, seen, depth - 1)] for key, part in parts]
+    return name + canonical_bytes(sorted(forms))
 
 
 def _parts(value: Any) -> Iterable[tuple[object, object]]:

@@ -230,7 +230,7 @@ class CachedFunction(Generic[P, R]):
         except (ValueFormError, ArgumentError):
             call.changed = True
         else:
-            call.changed = found != call.handle.request
+            call.changed = isinstance(found, Bypass) or found.key != call.handle.request.key
 
     def _decide(self, call: Call) -> Decision:
         if isinstance(call.handle, Bypass):

@@ -156,40 +156,50 @@ def test_arguments_that_stay_as_they_were_are_stored_however_late_the_body_runs(
 
 
 def test_a_follower_never_gets_the_answer_to_what_its_leader_changed(far: SemanticCache) -> None:
-    """Two equal calls in flight, one of which then runs with other messages."""
+    """A call that joins another in flight, which runs with other messages by then."""
+    begun, joined = asyncio.Event(), asyncio.Event()
 
     @far.cached(dynamic=False)
     async def ask(messages: list[Any]) -> str:
-        await asyncio.sleep(0)
+        begun.set()
+        await joined.wait()
         return count_turns(messages)
-
-    async def main() -> str:
-        changed = [user(PROMPT)]
-        both = ask(changed), ask([user(PROMPT)])
-        changed.append(user("And in autumn?"))
-        _leader, follower = await asyncio.gather(*both)
-        return follower
-
-    assert asyncio.run(main()) == "an answer to 1 messages"
-
-
-def test_a_reader_never_joins_a_stream_of_what_its_leader_changed(far: SemanticCache) -> None:
-    """The same of two async streams that are read together."""
-
-    @far.cached(dynamic=False)
-    async def ask(messages: list[Any]) -> AsyncIterator[str]:
-        yield count_turns(messages)
-        await asyncio.sleep(0)
-        yield "."
 
     async def main() -> list[str]:
         changed = [user(PROMPT)]
-        both = _collect(ask(changed)), _collect(ask([user(PROMPT)]))
+        leader = ask(changed)
         changed.append(user("And in autumn?"))
-        _leader, follower = await asyncio.gather(*both)
-        return follower
+        first = asyncio.ensure_future(leader)
+        await begun.wait()
+        second = asyncio.ensure_future(ask([user(PROMPT)]))
+        while far.stats().lookups < 2:
+            await asyncio.sleep(0)
+        joined.set()
+        return await asyncio.gather(first, second)
 
-    assert asyncio.run(main()) == ["an answer to 1 messages", "."]
+    assert asyncio.run(main()) == ["an answer to 2 messages", "an answer to 1 messages"]
+
+
+@pytest.mark.parametrize("kind", ["stream", "async stream"])
+def test_a_reader_never_joins_a_stream_of_what_its_leader_changed(
+    kind: str, far: SemanticCache
+) -> None:
+    """The same of a stream of which the first chunk has been read."""
+    ask = decorate(kind, far, count_turns, dynamic=False)
+    changed = [user(PROMPT)]
+    first = ask(changed)
+    changed.append(user("And in autumn?"))
+
+    if kind == "stream":
+        chunks = [next(first), next(ask([user(PROMPT)]))]
+    else:
+
+        async def main() -> list[str]:
+            return [await anext(first), await anext(ask([user(PROMPT)]))]
+
+        chunks = asyncio.run(main())
+
+    assert chunks == ["an answer to 2 messages", "an answer to 1 messages"]
 
 
 async def _collect(stream: AsyncIterator[str]) -> list[str]:

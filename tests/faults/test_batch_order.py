@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semcache import Bypass, Decision, Hit, Miss, Refused, SemanticCache, Stored
@@ -194,6 +194,7 @@ def test_batches_in_threads_at_once_keep_their_own_order(far: SemanticCache) -> 
     assert [values(batch) for batch in batches] == wanted
 
 
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from([A, B, C, "", "What time is it now?"]), max_size=8))
 def test_a_batch_decides_as_one_look_up_after_the_other(prompts: list[str]) -> None:
     """In any order, with any repeats."""

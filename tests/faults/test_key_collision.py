@@ -130,6 +130,7 @@ ALIKE: dict[str, tuple[Any, Any]] = {
     "moments": (dt.datetime(2024, 1, 1, fold=0), dt.datetime(2024, 1, 1, fold=1)),
     "paths": (pathlib.PureWindowsPath("a"), pathlib.PurePosixPath("a")),
     "spellings": ({"a": "bc"}, {"ab": "c"}),
+    "nesting": ([["a"], "b"], [["a", "b"]]),
     "its own form": ({"a": 1}, canonical_bytes({"a": 1})),
 }
 

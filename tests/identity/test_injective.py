@@ -19,12 +19,13 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from semcache.canonical import canonical_bytes
 from semcache.request import Identity
 
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine
 AWKWARD = st.text("a1:,\x00\n\"'{[é\u0301\u200b\ud800\U00010000ｎ", max_size=3)
 
 
@@ -165,12 +166,14 @@ NEIGHBOURS: list[Callable[[Any], Any]] = [
 ]
 
 
+@PATIENT
 @given(values, values)
 def test_two_values_share_bytes_only_when_they_are_equal(one: Any, other: Any) -> None:
     """Nested JSON, bytes, sets, dataclasses, enums, dates, decimals, paths, subclasses."""
     assert (canonical_bytes(one) == canonical_bytes(other)) == (shape(one) == shape(other))
 
 
+@PATIENT
 @given(values, st.sampled_from(NEIGHBOURS))
 def test_a_value_never_shares_bytes_with_what_is_made_of_it(
     value: Any, make: Callable[[Any], Any]
@@ -181,6 +184,7 @@ def test_a_value_never_shares_bytes_with_what_is_made_of_it(
     assert (canonical_bytes(value) == canonical_bytes(made)) == (shape(value) == shape(made))
 
 
+@PATIENT
 @given(st.decimals(allow_nan=False), st.decimals(allow_nan=False), st.integers(1, 40))
 def test_decimals_share_bytes_only_when_they_are_equal_numbers(
     one: Decimal, other: Decimal, precision: int
@@ -192,6 +196,7 @@ def test_decimals_share_bytes_only_when_they_are_equal_numbers(
     assert same == (one == other)
 
 
+@PATIENT
 @given(st.fractions(), st.fractions())
 def test_fractions_share_bytes_only_when_they_are_equal(one: Fraction, other: Fraction) -> None:
     """In lowest terms."""
@@ -240,6 +245,7 @@ def levelled(asked: dict[str, Any]) -> dict[str, Any]:
     return {**asked, "text": text.strip("\n \u200b\u3000")}
 
 
+@PATIENT
 @given(requests, requests, st.sets(st.sampled_from(sorted(["turns", "text", "name", "parts"]))))
 def test_two_requests_share_a_key_only_when_all_but_the_form_of_the_text_is_equal(
     one: dict[str, Any], drawn: dict[str, Any], changed: set[str]
@@ -251,6 +257,7 @@ def test_two_requests_share_a_key_only_when_all_but_the_form_of_the_text_is_equa
     assert (key(one) == key(drawn)) == (levelled(one) == levelled(drawn))
 
 
+@PATIENT
 @given(TEXTS)
 def test_three_ways_of_writing_one_question_are_one_request(text: str) -> None:
     """A text, a message, and a message of one part."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Final
 
+from semcache.arguments import check_items, check_kind
 from semcache.carried import bound_in, closed_over, is_stream, name_of
 from semcache.errors import ArgumentError
 from semcache.request import ask_rule
@@ -48,6 +49,16 @@ class Bound:
     scope: object
     params: dict[str, Any]
     tags: tuple[str, ...]
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What identifies the call beside its prompt, as `SemanticCache.identify` takes it."""
+        return {
+            "model": self.model,
+            "namespace": self.namespace,
+            "scope": self.scope,
+            "params": self.params,
+        }
 
 
 class Binding:
@@ -136,10 +147,10 @@ class Binding:
 
     def _whole_scope(self, bound: inspect.BoundArguments, arguments: dict[str, Any]) -> object:
         extra = self._extra_scope(bound, arguments)
-        carried = [part for part in (bound_in(self._carrier), self._closed_over) if part]
-        if carried:
-            return [self._function, extra, carried]
-        return extra if self._function is None else [self._function, extra]
+        carried = [bound_in(self._carrier), self._closed_over]
+        if carried == [None, b""]:
+            return extra if self._function is None else [self._function, extra]
+        return [self._function, extra, carried]
 
     def _extra_scope(self, bound: inspect.BoundArguments, arguments: dict[str, Any]) -> object:
         if self._scope is None:
@@ -186,11 +197,10 @@ def _follow(path: str, arguments: Mapping[str, Any]) -> object:
 
 
 def _names(option: str, names: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(names, str):
-        raise ArgumentError(option, names, f"pass a list: [{names!r}]")
-    if not isinstance(names, Iterable):
-        raise ArgumentError(option, names, "pass a list of names")
-    return tuple(names)
+    found = check_items(option, names, "pass a list of names")
+    for name in found:
+        check_kind(option, name, str, "pass a list of names")
+    return found
 
 
 def _open_name(signature: inspect.Signature) -> str | None:

@@ -22,6 +22,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 from semcache.admit.dynamic import DynamicRules
 from semcache.admit.response import Admission
+from semcache.arguments import (
+    check_callable,
+    check_flag,
+    check_folder,
+    check_items,
+    check_kind,
+    check_known,
+    check_wait,
+)
 from semcache.aside import run_aside, run_behind
 from semcache.canonical import plain_text
 from semcache.config import USE_DEFAULT, Config, UseDefault, check_lifetime, check_renewal
@@ -29,6 +38,7 @@ from semcache.decision import Bypass, Decision, Hit, Miss, Near, Reason, Refused
 from semcache.draft import Draft
 from semcache.embed.adapt import as_embedder
 from semcache.embed.batching import Embedded, NoEmbedding
+from semcache.entry import Entry
 from semcache.epochs import is_reserved, model_tag, namespace_tag
 from semcache.errors import (
     ArgumentError,
@@ -41,7 +51,7 @@ from semcache.errors import (
 from semcache.judge.guards import DEFAULT_GUARDS
 from semcache.judge.guards import preload as preload_judge
 from semcache.match.neardup import preload as preload_near_duplicates
-from semcache.request import Identity, Messages
+from semcache.request import Identity, Messages, Request
 from semcache.rooms import Collaborators, Rooms, warn_once
 from semcache.telemetry import Stats
 from semcache.text.core import default_core
@@ -50,7 +60,6 @@ from semcache.walk import PLAIN, Handle, Options, Probe, apart
 
 if TYPE_CHECKING:
     from semcache.decorator import Decorate
-    from semcache.entry import Entry
     from semcache.protocols import Guard
 
 __all__ = ["SemanticCache"]
@@ -120,9 +129,9 @@ class SemanticCache:
         replace_embedder: bool = False,
         seed: int | None = None,
     ) -> None:
-        for name, value in (("clock", clock), ("on_decision", on_decision)):
-            if value is not None and not callable(value):
-                raise ArgumentError(name, value, "pass a callable")
+        for name, value in (("clock", clock), ("on_decision", on_decision), ("core", core)):
+            check_callable(name, value)
+        check_flag("replace_embedder", replace_embedder)
         given: dict[str, Any] = {
             "threshold": threshold,
             "namespace": namespace,
@@ -136,23 +145,24 @@ class SemanticCache:
         changes = {name: value for name, value in given.items() if value not in left_out}
         if ttl_seconds is None:
             changes["ttl_seconds"] = None
-        self.config = replace(config or Config(), **changes)
+        base = Config() if config is None else config
+        self.config = replace(check_kind("config", base, Config, "pass a Config"), **changes)
         self._clock = clock
-        self._chance = random.Random(seed)
+        self._chance = _chance(seed)
         self._on_decision = on_decision
         self._identity = Identity(normalize or self.config.normalize, core, view)
         self._core = core or default_core
         self._serving: dict[str, tuple[bool, float]] = {}
         self._rooms = Rooms(
-            directory,
+            None if directory is None else check_folder("directory", directory),
             self.config,
             Collaborators(
                 embedder=None if embedder is False else as_embedder(embedder),
                 clock=clock,
                 core=self._core,
-                guards=guards,
+                guards=_guards(guards),
                 rules=_choose_rules(self.config, rules),
-                admission=admission or _default_admission(self.config),
+                admission=_choose_admission(self.config, admission),
                 chance=self._chance,
             ),
             replace_embedder=replace_embedder,
@@ -205,10 +215,11 @@ class SemanticCache:
         >>> type(cache.lookup("How do I cook rice?", model="another")).__name__
         'Miss'
         """
+        options = _check_options(Options(no_cache, refresh, dynamic))
         handle = self.open(prompt, model=model, namespace=namespace, scope=scope, params=params)
         if isinstance(handle, Bypass):
             return self.count(handle)
-        return self.decide(handle, Options(no_cache, refresh, dynamic))
+        return self.decide(handle, options)
 
     def explain(self, prompt: Messages, **identity: Any) -> Hit[Any] | Miss | Bypass:
         """Decide as `lookup` does, without counting it. Print the result: it is the explanation.
@@ -230,7 +241,10 @@ class SemanticCache:
         """
         options, named = _sort(identity)
         started = time.perf_counter()
-        handles = [self.open(prompt, **named) for prompt in prompts]
+        several = check_items(
+            "prompts", prompts, "pass a list of prompts, or call lookup() for one"
+        )
+        handles = [self.open(prompt, **named) for prompt in several]
         begun = [
             item if isinstance(item, Bypass) else self._guarded(self._begin, item, options)
             for item in handles
@@ -256,9 +270,31 @@ class SemanticCache:
         depends_on: Iterable[str] = (),
     ) -> Handle | Bypass:
         """Read a call's identity, and the epochs it begins under; a Bypass if it has none."""
+        request = self.identify(
+            prompt, model=model, namespace=namespace, scope=scope, params=params
+        )
+        if isinstance(request, Bypass):
+            return request
+        behind = self._rooms.catch_up()
+        if behind is not None:
+            self._telemetry.failed(behind.value)
+        own = (namespace_tag(request.namespace), model_tag(request.model))
+        epochs = self._rooms.epochs.snapshot((*own, *_tags(depends_on)))
+        return Handle(request, epochs, self._rooms.removals.number(request.key), behind=behind)
+
+    def identify(
+        self,
+        prompt: Messages,
+        *,
+        model: Any = None,
+        namespace: str | None = None,
+        scope: object = None,
+        params: Mapping[str, Any] | None = None,
+    ) -> Request | Bypass:
+        """Read a call's identity alone; a Bypass if it has none."""
         space = _namespace(self.config.namespace if namespace is None else namespace)
         try:
-            request = self._identity.read(
+            return self._identity.read(
                 prompt, model=model, namespace=space, scope=scope, params=params
             )
         except ValueFormError as error:
@@ -266,12 +302,6 @@ class SemanticCache:
         except Exception as error:
             # An argument's own code ran: a property, a __semcache_key__, a dump.
             return Bypass(Reason.OPAQUE, f"{type(error).__name__}: {error}")
-        behind = self._rooms.catch_up()
-        if behind is not None:
-            self._telemetry.failed(behind.value)
-        own = (namespace_tag(space), model_tag(request.model))
-        epochs = self._rooms.epochs.snapshot((*own, *_tags(depends_on)))
-        return Handle(request, epochs, self._rooms.removals.number(request.key), behind=behind)
 
     def decide(self, handle: Handle, options: Options = PLAIN) -> Decision:
         """Decide on an opened call, keep the canary's share, and count it."""
@@ -420,6 +450,7 @@ class SemanticCache:
         >>> cache.put("How do I cook rice?", "", depends_on=["kb:kitchen"])
         Refused(reason='the answer is empty', private=False)
         """
+        check_flag("pinned", pinned)
         draft = Draft(
             value=value,
             ttl_seconds=check_lifetime(ttl_seconds),
@@ -449,6 +480,8 @@ class SemanticCache:
         >>> len(cache.put_many(pairs, source="faq"))
         2
         """
+        check_flag("pinned", pinned)
+        check_kind("source", source, str, "pass a name")
         draft = Draft(
             value=None,
             ttl_seconds=check_lifetime(ttl_seconds),
@@ -456,7 +489,7 @@ class SemanticCache:
             source=source,
             pinned=pinned,
         )
-        made = [(prompt, replace(draft, value=value)) for prompt, value in pairs]
+        made = [(prompt, replace(draft, value=value)) for prompt, value in _pairs(pairs)]
         return self._put(made, depends_on, identity)
 
     def _put(
@@ -505,9 +538,11 @@ class SemanticCache:
         finally:
             self.release(miss)
 
-    def give_up(self, miss: Miss, why: str) -> Refused:
-        """Count an answer that has no storable form, and say so once."""
-        self._telemetry.refused("the value has no storable form")
+    def give_up(
+        self, miss: Miss, why: str, reason: str = "the value has no storable form"
+    ) -> Refused:
+        """Count an answer that cannot be stored under a reason, and say why once."""
+        self._telemetry.refused(reason)
         warn_once(why)
         self.release(miss)
         return Refused(why)
@@ -612,6 +647,8 @@ class SemanticCache:
         >>> cache.purge(lambda entry: "rice" in entry.text)
         1
         """
+        if not callable(predicate):
+            raise ArgumentError("predicate", predicate, "pass a function of an Entry")
         self._rooms.removals.note_where(predicate)
         return self._rooms.delete([entry.key for entry in self.entries() if predicate(entry)])
 
@@ -625,7 +662,7 @@ class SemanticCache:
             ArgumentError: `at_least` is not a share from 0 to 1.
             EmbedderError: the prompt has no vector.
         """
-        if not 0 <= at_least <= 1:
+        if not isinstance(at_least, int | float) or not 0 <= at_least <= 1:
             raise ArgumentError("at_least", at_least, "pass a cosine from 0 to 1, such as 0.9")
         _options, named = _sort(identity)
         handle = self.open(prompt, **named)
@@ -682,6 +719,7 @@ class SemanticCache:
         'the cache is switched off'
         """
         space = _namespace(self.config.namespace if namespace is None else namespace)
+        check_flag("enabled", enabled, or_none=True)
         was = self._serving.get(space, _SERVING)
         if serve_share is not None:
             replace(self.config, serve_share=serve_share)  # raises what a wrong one deserves
@@ -698,6 +736,7 @@ class SemanticCache:
         >>> SemanticCache(embedder=False).preload()
         False
         """
+        check_wait("timeout_seconds", timeout_seconds)
         seconds = self.config.load_timeout_seconds if timeout_seconds is None else timeout_seconds
         return self._rooms.embedding.preload(seconds) and self._rooms.writer.backfill.drain(seconds)
 
@@ -731,6 +770,8 @@ class SemanticCache:
 
     def restore(self, entries: Sequence[Entry]) -> int:
         """Store entries as they are, for an import; ids, lifetimes and epochs are kept."""
+        for entry in (entries := check_items("entries", entries, "pass a list of Entry")):
+            check_kind("entries", entry, Entry, "pass entries, as `entries()` gives them")
         self._rooms.store.put(entries)
         for entry in entries:
             self._rooms.projections.add(entry)
@@ -764,6 +805,7 @@ class SemanticCache:
             StoreTimeoutError: the disk was not done in time (30 s if none is given).
             StoreError: the disk failed; what could not be written goes on waiting.
         """
+        check_wait("timeout_seconds", timeout_seconds)
         self._rooms.writer.backfill.drain(timeout_seconds)
         self._rooms.projections.settle()
         self._rooms.store.flush(timeout_seconds)
@@ -802,8 +844,9 @@ class SemanticCache:
         """
         if misplaced:
             raise ArgumentError("cached", misplaced[0], "write @cache.cached() with parentheses")
-        from semcache.decorator import Decorate
+        from semcache.decorator import OPTIONS, Decorate
 
+        check_known(options, OPTIONS, "cached")
         return Decorate(self, **options)
 
 
@@ -817,12 +860,16 @@ def _namespace(value: object) -> str:
 
 
 def _choose_rules(config: Config, rules: DynamicRules | None) -> DynamicRules | None:
+    if rules is not None and not callable(getattr(rules, "check", None)):
+        raise ArgumentError("rules", rules, "pass DynamicRules, or Config(dynamic_filter=False)")
     if not config.dynamic_filter:
         return None
     return rules if rules is not None else DynamicRules.default()
 
 
-def _default_admission(config: Config) -> Admission:
+def _choose_admission(config: Config, admission: Admission | None) -> Admission:
+    if admission is not None:
+        return check_kind("admission", admission, Admission, "pass an Admission")
     return Admission(
         store_empty=config.store_empty,
         refuse_refusals=not config.store_refusals,
@@ -830,13 +877,34 @@ def _default_admission(config: Config) -> Admission:
 
 
 def _tags(depends_on: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(depends_on, str):
-        raise ArgumentError("depends_on", depends_on, "pass a list of tags, not one string")
-    tags = tuple(depends_on)
+    tags = check_items("depends_on", depends_on, "pass a list of tags, [] for none")
     for tag in tags:
         if not isinstance(tag, str) or not tag or is_reserved(tag):
             raise ArgumentError("depends_on", tag, "a tag is a non-empty string")
     return tags
+
+
+def _chance(seed: object) -> random.Random:
+    if seed is not None and not isinstance(seed, int | float | str | bytes):
+        raise ArgumentError("seed", seed, "pass a whole number, or None")
+    return random.Random(seed)
+
+
+def _guards(guards: object) -> tuple[Guard, ...]:
+    """Give guards that can be asked any number of times, as those of an iterator cannot."""
+    remedy = "pass a list of guards, [] for none; left out, the default ones"
+    several = check_items("guards", guards, remedy)
+    for guard in several:
+        if not callable(guard):
+            raise ArgumentError("guards", guard, "a guard is a callable of two Facts")
+    return several
+
+
+def _pairs(pairs: object) -> Iterator[tuple[Messages, Any]]:
+    for pair in check_items("pairs", pairs, "pass a list of (prompt, value)"):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise ArgumentError("pairs", pair, "pass (prompt, value) for each")
+        yield pair[0], pair[1]
 
 
 def _sort(identity: Mapping[str, Any]) -> tuple[Options, dict[str, Any]]:
@@ -847,10 +915,18 @@ def _sort(identity: Mapping[str, Any]) -> tuple[Options, dict[str, Any]]:
         refresh=params.pop("refresh", False),
         dynamic=params.pop("dynamic", None),
     )
+    _check_options(options)
     named: dict[str, Any] = {
         name: params.pop(name) for name in ("model", "namespace", "scope") if name in params
     }
     return options, {**named, "params": params}
+
+
+def _check_options(options: Options) -> Options:
+    check_flag("no_cache", options.no_cache)
+    check_flag("refresh", options.refresh)
+    check_flag("dynamic", options.dynamic, or_none=True)
+    return options
 
 
 def _import_ahead() -> None:

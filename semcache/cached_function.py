@@ -35,6 +35,12 @@ Q = ParamSpec("Q")
 _CALLED_ANYWAY = frozenset({Reason.REFRESH, Reason.CANARY})
 """Misses that a stored answer does not end: the call is made whatever the cache holds."""
 
+_CHANGED = (
+    "the arguments of a call were changed after it was made and before it ran, so its answer is "
+    "not stored: pass each call objects of its own",
+    "the arguments changed",
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
@@ -61,6 +67,8 @@ class Call:
     """It was this call's turn to ask: no equal one was under way."""
     answered: bool = False
     """Another caller had stored the answer by the time this one led."""
+    changed: bool = False
+    """Its arguments were other ones by the time the function ran: the answer is to those."""
 
     def leave_out(self, seconds: float) -> None:
         """Leave out of the call's time what its reader took between two chunks."""
@@ -207,17 +215,24 @@ class CachedFunction(Generic[P, R]):
         options = Options(switches.no_cache, switches.refresh, self._rules.dynamic)
         try:
             bound = self._binding.read(args, passed)
-            handle = self.cache.open(
-                bound.prompt,
-                model=bound.model,
-                namespace=bound.namespace,
-                scope=bound.scope,
-                params=bound.params,
-                depends_on=bound.tags,
-            )
+            handle = self.cache.open(bound.prompt, **bound.identity, depends_on=bound.tags)
         except (ValueFormError, ArgumentError) as error:
             handle = Bypass(Reason.OPAQUE, str(error))
         return Call(args, passed, handle, options)
+
+    def _read_again(self, call: Call) -> None:
+        """See, as the function begins, whether its arguments are still those that were looked up.
+
+        They are the caller's own, who may have changed them while the call waited for its turn.
+        """
+        assert isinstance(call.handle, Handle)
+        try:
+            bound = self._binding.read(call.args, call.kwargs)
+            found = self.cache.identify(bound.prompt, **bound.identity)
+        except (ValueFormError, ArgumentError):
+            call.changed = True
+        else:
+            call.changed = isinstance(found, Bypass) or found.key != call.handle.request.key
 
     def _decide(self, call: Call) -> Decision:
         if isinstance(call.handle, Bypass):
@@ -246,13 +261,18 @@ class CachedFunction(Generic[P, R]):
         """Store what a call gave; says whether callers that wait may have it too."""
         if call.answered:
             return True
+        if call.changed:
+            self.cache.give_up(miss, *_CHANGED)
+            return False
         seconds = self.cache.now() - call.started
         stored = self.cache.commit(miss, lambda: self._draft(value, seconds, recording))
         return isinstance(stored, Stored) or not stored.private
 
     def _keep_stream(self, call: Call, miss: Miss, recording: Recording[Any] | Raw) -> None:
         """Store what a stream gave; count it if it cannot be stored."""
-        if isinstance(recording, Raw):
+        if call.changed:
+            self.cache.give_up(miss, *_CHANGED)
+        elif isinstance(recording, Raw):
             self.cache.give_up(miss, recording.why)
         else:
             self._keep(call, miss, None, recording)

@@ -1,17 +1,17 @@
 """One form for one value: the bytes by which two arguments are the same argument.
 
-Rules, all of them here:
+Rules, all of them here or, for objects, in `canonical_objects`:
   1. Every value is a type tag, a length and its content, so no two different values share bytes.
   2. 1 and 1.0 are one number; 1, "1" and True are three things; None is a value.
   3. A list and a tuple are one sequence, in order; a dict's and a set's order is irrelevant.
   4. Bytes, arrays and images count by content.
-  5. A value with no stable form raises ValueFormError. A memory address is never used.
+  5. A subclass of a built-in type counts by what it holds, and by its attributes if it has any.
+  6. A value with no stable form raises ValueFormError. A memory address is never used.
 Nothing here knows what a prompt or a message is.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import datetime as dt
 import enum
 import functools
@@ -20,14 +20,13 @@ import math
 import pathlib
 import re
 import struct
-import sys
-import types
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Set
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from semcache.canonical_objects import attributes_of, class_name, describe, zone_of
 from semcache.errors import ValueFormError
 
 __all__ = ["DIGEST_BYTES", "SCHEMA_VERSION", "canonical_bytes", "digest", "plain_text"]
@@ -37,7 +36,6 @@ SCHEMA_VERSION = b"semcache/1"
 
 DIGEST_BYTES = 16
 MAX_DEPTH = 100
-_CPYTHON_HEAP_TYPE = 1 << 9
 
 _hasher = functools.partial(hashlib.blake2b, digest_size=DIGEST_BYTES, key=SCHEMA_VERSION)
 
@@ -102,8 +100,8 @@ def _encode(value: object, path: tuple[int, ...]) -> bytes:
     if len(path) > MAX_DEPTH or id(value) in path:
         raise ValueFormError(f"a {kind.__name__} that contains itself or is nested too deeply")
     inner = (*path, id(value))
-    if kind is dict or isinstance(value, Mapping):
-        return _mapping(value, inner)  # type: ignore[arg-type]  # a Mapping
+    if kind is dict:
+        return _mapping(value, inner)  # type: ignore[arg-type]  # narrowed by kind
     if kind is list or kind is tuple:
         return _sequence(value, inner)  # type: ignore[arg-type]  # a list or tuple
     return _encode_rare(value, inner)
@@ -122,105 +120,46 @@ def _tagged(name: str, content: bytes) -> bytes:
     return _frame(b"t", _frame(b"s", _text(name)) + content)
 
 
-def _class_name(kind: type) -> str:
-    return f"{kind.__module__}.{kind.__qualname__}"
-
-
 def _encode_rare(value: object, path: tuple[int, ...]) -> bytes:
     hook = getattr(type(value), "__semcache_key__", None)
     if hook is not None:
-        return _tagged(_class_name(type(value)), _encode(hook(value), path))
+        return _tagged(class_name(type(value)), _encode(hook(value), path))
     for kinds, encode in _RARE:
         if isinstance(value, kinds):
-            return encode(value, path)
-    return _encode_object(value, path)
+            return _with_attributes(value, encode(value, path), path)
+    name, content = describe(value)
+    return _tagged(name, _encode(content, path)) if name else _encode(content, path)
 
 
-def _encode_object(value: object, path: tuple[int, ...]) -> bytes:
-    """Encode what is recognised by shape: arrays, models, dataclasses, plain instances, names."""
-    kind = type(value)
-    if isinstance(value, tuple | list):
-        return _tagged(_class_name(kind), _sequence(value, path))
-    if kind.__module__ == "numpy":
-        return _array(value, path)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-        return _tagged(_class_name(kind), _mapping(fields, path))
-    if hasattr(kind, "model_fields") and hasattr(value, "model_dump"):
-        return _tagged(_class_name(kind), _mapping(_model_fields(value), path))
-    if isinstance(value, type) and hasattr(value, "model_json_schema"):
-        return _tagged(_class_name(value), _encode(value.model_json_schema(), path))
-    name = _stable_name(value)
-    if name is not None:
-        return _tagged("name", _frame(b"s", _text(name)))
-    if isinstance(value, functools.partial):
-        return _tagged("partial", _encode([value.func, value.args, value.keywords], path))
-    if isinstance(value, types.MethodType):
-        return _tagged("method", _encode([value.__func__, value.__self__], path))
-    return _instance(value, path)
-
-
-def _model_fields(value: Any) -> dict[str, object]:
-    """Give all fields of a model, those too that it leaves out of its dumps."""
-    fields = {name: getattr(value, name) for name in type(value).model_fields}
-    return {**fields, **(getattr(value, "model_extra", None) or {})}
-
-
-def _array(value: Any, path: tuple[int, ...]) -> bytes:
-    if value.dtype.hasobject:
-        raise ValueFormError("a numpy array of objects has no stable form: pass plain values")
-    if value.shape == () and value.dtype.kind in "biufSU":
-        return _encode(value.item(), path)
-    head = f"{value.dtype.str}{value.shape}"
-    return _tagged("array", _frame(b"s", head.encode()) + _frame(b"y", value.tobytes()))
-
-
-def _stable_name(value: object) -> str | None:
-    """Give the import path of a module-level function or class; None for lambdas and closures."""
-    if isinstance(value, types.MethodDescriptorType | types.WrapperDescriptorType):
-        return f"{_class_name(value.__objclass__)}.{value.__name__}"
-    if not isinstance(value, type | types.FunctionType | types.BuiltinFunctionType):
-        return None
-    name = value.__qualname__
-    module = value.__module__ or ""
-    if "<" in name or getattr(value, "__self__", None) not in (None, sys.modules.get(module)):
-        return None
-    return f"{module}.{name}"
-
-
-def _instance(value: object, path: tuple[int, ...]) -> bytes:
-    """Encode a plain Python instance by its class and attributes, read now.
-
-    An instance whose state is hidden (locks, sockets, C types) or absent has no stable form.
-    """
-    kind = type(value)
-    plain = all(base is object or base.__flags__ & _CPYTHON_HEAP_TYPE for base in kind.__mro__)
-    attributes = dict(getattr(value, "__dict__", {}))
-    for base in kind.__mro__:
-        slots = base.__dict__.get("__slots__", ())
-        for slot in (slots,) if isinstance(slots, str) else slots:
-            if hasattr(value, slot) and slot not in ("__dict__", "__weakref__"):
-                attributes[slot] = getattr(value, slot)
-    if not plain or not attributes or callable(value):
-        raise ValueFormError(
-            f"a value of type {_class_name(kind)} has no stable form: pass plain values, give the "
-            "class a __semcache_key__ method, or leave the argument out with ignore="
-        )
-    return _tagged(_class_name(kind), _mapping(attributes, path))
+def _with_attributes(value: object, content: bytes, path: tuple[int, ...]) -> bytes:
+    """Add what an instance of a subclass of a built-in type holds beside its content."""
+    if not isinstance(value, _BUILT_IN) or isinstance(value, enum.Enum):
+        return content
+    attributes = attributes_of(value)
+    if not attributes:
+        return content
+    return _tagged(class_name(type(value)), content + _mapping(attributes, path))
 
 
 def _content(value: bytes | bytearray | memoryview, _path: tuple[int, ...]) -> bytes:
     return _frame(b"y", bytes(value))
 
 
+def _subclassed(value: Iterable[object], path: tuple[int, ...]) -> bytes:
+    return _tagged(class_name(type(value)), _sequence(value, path))
+
+
 def _set(value: Set[object], path: tuple[int, ...]) -> bytes:
     return _frame(b"u", b"".join(sorted(_encode(item, path) for item in value)))
 
 
-def _enum(value: enum.Enum, _path: tuple[int, ...]) -> bytes:
-    if isinstance(value, str | int):
-        return _encode(value.value, ())
-    return _tagged(_class_name(type(value)), _frame(b"s", _text(value.name)))
+def _enum(member: enum.Enum, path: tuple[int, ...]) -> bytes:
+    """Encode a member: as its value where it is a text or a number and its value is that too."""
+    held = _HELD[str](member) if isinstance(member, str) else None
+    held = _HELD[int](member) if isinstance(member, int) else held
+    if held is not None and type(member.value) is type(held) and member.value == held:
+        return _encode(held, path)
+    return _tagged(class_name(type(member)), _encode([member.name, member.value], path))
 
 
 def _plain_subclass(read: Callable[[Any], object]) -> Callable[[Any, tuple[int, ...]], bytes]:
@@ -231,21 +170,42 @@ def _by_text(name: str, text: Callable[[Any], str]) -> Callable[[Any, tuple[int,
     return lambda value, _path: _tagged(name, _frame(b"s", _text(text(value))))
 
 
+def _moment(value: dt.datetime | dt.time, path: tuple[int, ...]) -> bytes:
+    name = "datetime" if isinstance(value, dt.datetime) else "time"
+    return _tagged(name, _encode([value.isoformat(), value.fold, zone_of(value)], path))
+
+
+def _decimal(value: Decimal) -> str:
+    """Write a decimal without its closing zeros; `normalize` would round it to the context."""
+    sign, digits, exponent = value.as_tuple()
+    if isinstance(exponent, str):
+        return str(value)
+    written = "".join(map(str, digits))
+    stripped = written.rstrip("0")
+    if not stripped:
+        return "0"
+    return f"{'-' * sign}{stripped.lstrip('0')}e{exponent + len(written) - len(stripped)}"
+
+
+_HELD: dict[type, Callable[[Any], object]] = {str: plain_text, int: int.__index__}
+_BUILT_IN = (str, int, float, bytes, bytearray, dict, list, tuple, set, frozenset)
 _RARE: tuple[tuple[Any, Callable[[Any, tuple[int, ...]], bytes]], ...] = (
     (enum.Enum, _enum),
     (str, _plain_subclass(plain_text)),
     (int, _plain_subclass(int.__index__)),
     (float, _plain_subclass(float.__float__)),
     (bytes | bytearray | memoryview, _content),
+    (Mapping, _mapping),
+    (list | tuple, _subclassed),
     (Set, _set),
-    (dt.datetime, _by_text("datetime", lambda v: f"{v.isoformat()}/{v.fold}/{v.tzinfo}")),
+    (dt.datetime | dt.time, _moment),
     (dt.date, _by_text("date", dt.date.isoformat)),
-    (dt.time, _by_text("time", lambda v: f"{v.isoformat()}/{v.fold}/{v.tzinfo}")),
     (dt.timedelta, _by_text("timedelta", lambda v: f"{v.days}/{v.seconds}/{v.microseconds}")),
-    (Decimal, _by_text("decimal", lambda v: str(v.normalize()))),
+    (Decimal, _by_text("decimal", _decimal)),
     (Fraction, _by_text("fraction", str)),
     (complex, _by_text("complex", lambda v: f"{v.real.hex()}/{v.imag.hex()}")),
     (uuid.UUID, _by_text("uuid", str)),
+    (pathlib.PureWindowsPath, _by_text("windows path", str)),
     (pathlib.PurePath, _by_text("path", str)),
     (range, _by_text("range", lambda v: f"{v.start}/{v.stop}/{v.step}")),
     (re.Pattern, lambda v, path: _tagged("pattern", _encode([v.pattern, v.flags], path))),

@@ -11,9 +11,9 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, Final, Literal, get_args, get_type_hints
 
+from semcache.arguments import check_folder, check_kind
 from semcache.errors import ArgumentError, FileFormatError
 
 __all__ = [
@@ -182,6 +182,7 @@ class Config:
         >>> Config.from_mapping({"threshold": 0.9}) == Config(threshold=0.9)
         True
         """
+        check_kind("values", values, Mapping, f"pass a table of names and values from {source}")  # type: ignore[type-abstract]  # only asked for
         known = {field.name for field in fields(cls)}
         for name in values:
             if name not in known:
@@ -196,12 +197,13 @@ class Config:
             ArgumentError: a name or a value that cannot work.
             FileFormatError: not a TOML file, or a pyproject.toml without the table.
         """
+        file = check_folder("path", path)
         try:
-            document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+            document = tomllib.loads(file.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise FileFormatError(f"{path}: not a readable TOML file: {error}") from error
         table = document.get("tool", {}).get("semcache", document.get("semcache", document))
-        if table is document and Path(path).name == "pyproject.toml":
+        if table is document and file.name == "pyproject.toml":
             raise FileFormatError(f"{path}: there is no table [tool.semcache]: add one")
         return cls.from_mapping(table, str(path))
 
@@ -215,6 +217,7 @@ class Config:
         True
         """
         source = os.environ if environment is None else environment
+        check_kind("environment", source, Mapping, "pass a mapping of names to texts")  # type: ignore[type-abstract]  # only asked for
         hints = get_type_hints(cls)
         values = {
             name: _parse(f"SEMCACHE_{name.upper()}", source[f"SEMCACHE_{name.upper()}"], hint)

@@ -7,10 +7,12 @@ here is asked at call time.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from semcache.arguments import check_callable, check_flag
 from semcache.binding import Binding, Names, Scope, Tags
 from semcache.cached_function import CachedFunction, Rules
 from semcache.config import USE_DEFAULT, UseDefault, check_lifetime, check_renewal
@@ -20,7 +22,7 @@ from semcache.kinds import kind_of
 if TYPE_CHECKING:
     from semcache.cache import SemanticCache
 
-__all__ = ["CachedFunction", "Decorate"]
+__all__ = ["OPTIONS", "CachedFunction", "Decorate"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -50,9 +52,11 @@ class Decorate:
         shared: leave the function's name out of the scope, so that answers stored by `put`, by
             `semcache warm` or by other shared functions with equal arguments are served too.
 
-    What is bound into a function (a partial's arguments, a method's object) counts in the scope.
-    So does what it closes over, read when it is decorated, unless that has no stable form or the
-    function is `shared`.
+    A function is known by its name and its code; in a script also by the script's path, or by the
+    name given to `python -m`. What is bound into it (a partial's arguments, a method's object)
+    counts in the scope, read at each call. So does what it closes over, read when it is decorated:
+    an object without a stable form, such as a client, by its class and its settings. Globals do not
+    count. `shared` leaves name, code and what is closed over out.
 
     Raises:
         ArgumentError: a name that the function does not have, or a value that cannot work.
@@ -76,9 +80,10 @@ class Decorate:
         dynamic: bool | None = None,
         shared: bool = False,
     ) -> None:
-        for name, rule in (("cache_if", cache_if), ("is_complete", is_complete)):
-            if rule is not None and not callable(rule):
-                raise ArgumentError(name, rule, "pass a callable, or leave it out")
+        check_callable("cache_if", cache_if)
+        check_callable("is_complete", is_complete)
+        check_flag("dynamic", dynamic, or_none=True)
+        check_flag("shared", shared)
         if not callable(cost) and not isinstance(cost, int | float):
             raise ArgumentError("cost", cost, "pass a number, or a callable from value to number")
         self._cache = cache
@@ -112,3 +117,7 @@ class Decorate:
         made = kind(self._cache, function, self._bind(function), self._rules)
         made.is_static = is_static
         return made
+
+
+OPTIONS = frozenset(inspect.signature(Decorate).parameters) - {"cache"}
+"""The names of what `SemanticCache.cached` takes."""

@@ -16,7 +16,7 @@ from semcache.cached_function import CachedFunction, Call
 from semcache.carried import runs_as
 from semcache.decision import Decision, Hit, Miss
 from semcache.flight import running_loop
-from semcache.stream import Raw, Recording, areplay, replay
+from semcache.stream import Raw, Recording, areplay, replay, withheld
 from semcache.walk import apart
 
 __all__ = ["kind_of"]
@@ -59,6 +59,7 @@ class PlainFunction(CachedFunction[P, R]):
         if hit is not None:
             return hit.value
         try:
+            self._read_again(call)
             return self._function(*call.args, **call.kwargs)
         except BaseException:
             self.cache.release(miss)
@@ -99,6 +100,7 @@ class CoroutineFunction(CachedFunction[P, R]):
         if hit is not None:
             return hit.value
         try:
+            self._read_again(call)
             return await self._function(*call.args, **call.kwargs)
         except BaseException:
             self.cache.release(miss)
@@ -142,6 +144,7 @@ class StreamFunction(CachedFunction[P, R]):
         if hit is not None:
             return (yield from replay(payload_of(hit)))
         try:
+            self._read_again(call)
             return (yield from self._timed(call, self._function(*call.args, **call.kwargs)))
         except BaseException as error:
             self.cache.release(miss, unread=isinstance(error, GeneratorExit))
@@ -156,7 +159,7 @@ class StreamFunction(CachedFunction[P, R]):
                 except StopIteration as stop:
                     return stop.value
                 paused = self.cache.now()
-                yield chunk
+                yield withheld(chunk) if call.changed else chunk
                 call.leave_out(self.cache.now() - paused)
 
 
@@ -205,12 +208,13 @@ class AsyncStreamFunction(CachedFunction[P, R]):
         if hit is not None:
             source: AsyncGenerator[Any, None] = areplay(payload_of(hit))
         else:
+            self._read_again(call)
             source = self._function(*call.args, **call.kwargs)
         try:
             async with aclosing(source) as chunks:
                 async for chunk in chunks:
                     paused = self.cache.now()
-                    yield chunk
+                    yield withheld(chunk) if call.changed else chunk
                     call.leave_out(self.cache.now() - paused)
         except BaseException as error:
             unread = isinstance(error, GeneratorExit | asyncio.CancelledError)

@@ -76,7 +76,7 @@ class Identity:
         self._view = view
         own = {"normalize": normalize, "core": core, "view": view}
         names = [None if f is None else normalizer_name(f, option) for option, f in own.items()]
-        self._names = canonical_bytes(names)
+        self._names = canonical_bytes([names, [f if callable(f) else None for f in own.values()]])
         self._plain_scopes: dict[tuple[str, str | None], bytes] = {}
 
     def read(
@@ -187,7 +187,9 @@ def _message(item: object) -> dict[str, Any] | None:
         return dict(item)
     dump = getattr(item, "model_dump", None)
     if callable(dump):
-        return dict(dump(exclude_none=True))
+        message = dict(dump(exclude_none=True))
+        # Without a role it is the class that says who speaks, so it counts as the object it is.
+        return message if _role(message) is not None else None
     match item:
         case (str() as role, str() as content):
             return {"role": role, "content": content}
@@ -207,7 +209,9 @@ def _last_text(message: Mapping[str, Any]) -> tuple[str | None, Any]:
     """Give the text of a user message and what else it holds; (None, None) if it is not text."""
     field = "content" if "content" in message else "parts"
     parts = message.get(field)
-    extras = {k: v for k, v in message.items() if k not in ("role", "type", field)}
+    extras = {k: v for k, v in message.items() if k not in ("role", field)}
+    if extras.get("type") == "message" or "role" not in message:
+        extras.pop("type", None)
     if not _is_user(message) or parts is None:
         return None, None
     if isinstance(parts, str):
@@ -251,10 +255,11 @@ def _by_position(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _without_ids(item: Mapping[str, Any], seen: dict[Any, int], *, is_message: bool) -> Any:
     """Copy a message, part or call; only ids that link or name it are replaced, never content."""
-    is_call = "tool" in str(item.get("type")) or "function_call" in str(item.get("type"))
+    is_call = _is_call(item.get("type"))
+    links = is_call or not is_message or _is_call(_role(item))
     out: dict[str, Any] = {}
     for name, value in item.items():
-        if name in _CALL_IDS or (name == "id" and not is_message):
+        if (name in _CALL_IDS and links) or (name == "id" and not is_message):
             out[name] = _ordinal(value, seen)
         elif name == "id" and ("role" in item or "content" in item or is_call):
             continue
@@ -265,6 +270,11 @@ def _without_ids(item: Mapping[str, Any], seen: dict[Any, int], *, is_message: b
         else:
             out[name] = value
     return out
+
+
+def _is_call(kind: object) -> bool:
+    """Say whether a role or a type is that of a call of a tool, or of its result."""
+    return "tool" in str(kind) or "function" in str(kind) or "_call" in str(kind)
 
 
 def _inner(part: object, seen: dict[Any, int], *, call: bool) -> object:
@@ -281,7 +291,7 @@ def _inner(part: object, seen: dict[Any, int], *, call: bool) -> object:
 
 def _ordinal(value: object, seen: dict[Any, int]) -> object:
     if not isinstance(value, str | int):
-        return value
+        return ["value", value]
     return ["call", seen.setdefault(value, len(seen))]
 
 

@@ -41,11 +41,21 @@ from semcache.stream_chunks import (
     replay,
     returned_by,
     take,
+    withheld,
 )
 from semcache.stream_tasks import SharedAsyncStream
 from semcache.stream_threads import SharedStream
 
-__all__ = ["Raw", "Recording", "SharedAsyncStream", "SharedStream", "Streams", "areplay", "replay"]
+__all__ = [
+    "Raw",
+    "Recording",
+    "SharedAsyncStream",
+    "SharedStream",
+    "Streams",
+    "areplay",
+    "replay",
+    "withheld",
+]
 
 T = TypeVar("T")
 

@@ -27,6 +27,7 @@ __all__ = [
     "replay",
     "returned_by",
     "take",
+    "withheld",
 ]
 
 T = TypeVar("T")
@@ -91,10 +92,17 @@ class Recording(Generic[T]):
 
 def held(chunk: object) -> Held:
     """Return the form in which a chunk is kept for its readers."""
+    if isinstance(chunk, Raw):
+        return chunk
     try:
         return encode(chunk)
     except ValueFormError as error:
         return Raw(chunk, str(error))
+
+
+def withheld(chunk: object) -> Raw:
+    """Mark a chunk as one that is not recorded, nor given to any reader but its own."""
+    return Raw(chunk, "it answers other arguments than those that were looked up")
 
 
 def record(chunks: Sequence[Held], returned: Held) -> Recording[Any] | Raw:

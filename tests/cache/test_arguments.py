@@ -15,6 +15,8 @@ import pytest
 
 from semcache import Config, Hit, SemanticCache
 from semcache.errors import ArgumentError
+from semcache.judge.guards import DEFAULT_GUARDS
+from tests.fakes import Same
 
 QUESTION = "What is the capital of Ghana?"
 
@@ -102,6 +104,28 @@ WRONG: dict[str, Callable[[SemanticCache], object]] = {
     "enabled": lambda cache: Config(enabled="no"),  # type: ignore[arg-type]  # likewise
     "stale_seconds": lambda cache: Config(stale_seconds="1"),  # type: ignore[arg-type]  # likewise
     "store_timeout_seconds": lambda cache: Config(store_timeout_seconds=1e12),
+    "config": lambda cache: SemanticCache(config=5),  # type: ignore[arg-type]  # likewise
+    "rules": lambda cache: SemanticCache(rules=5),  # type: ignore[arg-type]  # likewise
+    "admission": lambda cache: SemanticCache(admission=5),  # type: ignore[arg-type]  # likewise
+    "guards": lambda cache: SemanticCache(guards=None),  # type: ignore[arg-type]  # likewise
+    "seed": lambda cache: SemanticCache(seed=[]),  # type: ignore[arg-type]  # likewise
+    "replace_embedder": lambda cache: SemanticCache(replace_embedder="no"),  # type: ignore[arg-type]  # likewise
+    "ttl": lambda cache: cache.cached(ttl=5),
+    "dynamic": lambda cache: cache.cached(dynamic="no"),
+    "shared": lambda cache: cache.cached(shared="no"),
+    "ignore": lambda cache: cache.cached(ignore=[5])(len),
+    "scope": lambda cache: cache.cached(scope=[5])(len),
+    "no_cache": lambda cache: cache.lookup(QUESTION, no_cache="no"),  # type: ignore[arg-type]  # likewise
+    "pinned": lambda cache: cache.put(QUESTION, "a", pinned="no"),  # type: ignore[arg-type]  # likewise
+    "prompts": lambda cache: cache.lookup_many(QUESTION),
+    "pairs": lambda cache: cache.put_many([("a",)]),  # type: ignore[list-item]  # likewise
+    "predicate": lambda cache: cache.purge("rice"),  # type: ignore[arg-type]  # likewise
+    "at_least": lambda cache: cache.purge_similar(QUESTION, at_least="0.9"),  # type: ignore[arg-type]  # likewise
+    "timeout_seconds": lambda cache: cache.flush("1"),  # type: ignore[arg-type]  # likewise
+    "entries": lambda cache: cache.restore([5]),  # type: ignore[list-item]  # likewise
+    "path": lambda cache: SemanticCache.from_config(5),  # type: ignore[arg-type]  # likewise
+    "values": lambda cache: Config.from_mapping(5),  # type: ignore[arg-type]  # likewise
+    "environment": lambda cache: Config.from_environment(5),  # type: ignore[arg-type]  # likewise
 }
 
 
@@ -112,6 +136,34 @@ def test_a_wrong_argument_is_named(argument: str) -> None:
 
     with pytest.raises(ArgumentError, match=rf"^{argument}=.+: .+"):
         WRONG[argument](cache)
+
+
+@pytest.mark.parametrize("directory", [5, "", " ", "a\0b", b"a", "~nobody-of-that-name/cache"])
+def test_a_directory_that_no_system_could_hold_is_named(directory: Any) -> None:
+    """Before anything is created; an empty name, as of an unset variable, is not this folder."""
+    with pytest.raises(ArgumentError, match=r"^directory=.+: pass a path"):
+        SemanticCache(directory, embedder=False)
+
+
+@pytest.mark.parametrize("depends_on", [None, 5, "kb", {"kb": 1}, [None]])
+def test_tags_that_are_none_are_named(depends_on: Any) -> None:
+    """Whoever stores by hand learns it at once; a wrapped call goes through without a cache."""
+    cache = SemanticCache(embedder=False)
+
+    with pytest.raises(ArgumentError, match=r"^depends_on=.+: "):
+        cache.put(QUESTION, "a", depends_on=depends_on)
+
+    assert cache.cached(depends_on=lambda prompt: depends_on)(lambda prompt: "a")(QUESTION) == "a"
+
+
+def test_guards_that_can_be_read_once_are_asked_each_time() -> None:
+    """An iterator of guards is not used up by the first look-up."""
+    cache = SemanticCache(embedder=Same(), guards=iter(DEFAULT_GUARDS), threshold=0.9)  # type: ignore[arg-type]  # an iterator
+    cache.put("What is 48 + 27?", "75")
+
+    decisions = [cache.lookup("What is 48 + 72?") for _ in range(3)]
+
+    assert not any(isinstance(decision, Hit) for decision in decisions)
 
 
 def test_a_coroutine_needs_none_of_the_loops_threads() -> None:

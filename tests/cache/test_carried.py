@@ -7,6 +7,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -109,6 +110,32 @@ def test_a_keyword_may_bear_a_positional_only_name(cache: SemanticCache) -> None
     ]
 
     assert len(set(calls)) == len(calls)
+
+
+class Guarded:
+    """An object whose every attribute raises."""
+
+    __slots__ = ("hidden",)
+
+    def __getattr__(self, name: str) -> object:
+        raise RuntimeError(name)
+
+
+@pytest.mark.parametrize(
+    "held",
+    [Guarded(), Mock(), iter(()), SemanticCache(embedder=False)],
+    ids=lambda held: type(held).__name__,
+)
+def test_any_object_may_be_closed_over(cache: SemanticCache, held: object) -> None:
+    """It breaks neither the function that holds it nor its hits."""
+
+    @cache.cached()
+    def ask(prompt: str) -> str:
+        return f"{prompt} {held is None}"
+
+    ask(QUESTION)
+
+    assert isinstance(ask.lookup(QUESTION), Hit)
 
 
 shop = SemanticCache(embedder=False)

@@ -131,6 +131,7 @@ ALIKE: dict[str, tuple[Any, Any]] = {
     "paths": (pathlib.PureWindowsPath("a"), pathlib.PurePosixPath("a")),
     "spellings": ({"a": "bc"}, {"ab": "c"}),
     "nesting": ([["a"], "b"], [["a", "b"]]),
+    "bytes": (b"a", "a"),
     "its own form": ({"a": 1}, canonical_bytes({"a": 1})),
 }
 

@@ -38,6 +38,7 @@ from semcache.errors import (
     StoreTimeoutError,
     ValueFormError,
 )
+from semcache.heavy import imported
 from semcache.judge.guards import DEFAULT_GUARDS
 from semcache.judge.guards import preload as preload_judge
 from semcache.match.neardup import preload as preload_near_duplicates
@@ -819,8 +820,7 @@ def _sort(identity: Mapping[str, Any]) -> tuple[Options, dict[str, Any]]:
 
 def _import_ahead() -> None:
     """Import libraries and read word lists before the first look-up needs them."""
-    import faiss  # noqa: F401  # imported for its effect
-
+    imported("faiss")
     preload_near_duplicates()
     preload_judge()
     DynamicRules.default().check("How do I start?")

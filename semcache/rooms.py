@@ -120,7 +120,6 @@ class Rooms:
             config=config,
             store=self.store,
             projections=self.projections,
-            rules=given.rules,
             admission=given.admission,
             embedding=self.embedding,
             core=given.core,

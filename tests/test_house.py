@@ -47,6 +47,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "aside",
         "tenant",
         "sampling",
+        "heavy",
     ),
 )
 # cache.cached() is the door to the decorator: the one import that points up, made when it is used.

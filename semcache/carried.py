@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from semcache.canonical import canonical_bytes
+from semcache.errors import ValueFormError
 
 __all__ = ["bound_in", "closed_over", "is_stream", "name_of", "runs_as"]
 
@@ -96,8 +97,7 @@ def _held(cell: types.CellType, seen: frozenset[int]) -> bytes:
         return b""
     try:
         return canonical_bytes(value)
-    except Exception:
-        # Whatever keeps it from having a form: its type is all that can be said of it.
+    except ValueFormError:  # its type is all that can be said of it, as the door says
         inner = b"" if id(value) in seen or not callable(value) else _closure(value, seen)
         return canonical_bytes([type(value).__qualname__, inner])
 

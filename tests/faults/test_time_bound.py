@@ -74,16 +74,17 @@ def test_how_things_run_just_now_is_asked_anew_in_any_language(
 @pytest.mark.parametrize(
     "prompt",
     [
-        "Turn the heating up to 21.",
         "Remind me to call mum.",
-        "Book a table for two tonight.",
-        "Mach das Licht aus",
-        "Enciende la luz",
-        "電気を消して",
-        "把客厅灯打开",
+        "Add eggs to my shopping list.",
+        "Stell einen Timer auf zehn Minuten",
+        "Pon un temporizador de diez minutos",
+        "10分のタイマーをセットして",
+        "明早七点叫我起床",
     ],
 )
-def test_an_order_is_carried_out_each_time(kind: str, same: SemanticCache, prompt: str) -> None:
+def test_an_order_about_ones_own_day_is_carried_out_each_time(
+    kind: str, same: SemanticCache, prompt: str
+) -> None:
     """ "Done" is true of one call only."""
     answers = replies(kind, same, prompt, prompt)
 

@@ -48,6 +48,7 @@ from semcache.errors import (
     StoreTimeoutError,
     ValueFormError,
 )
+from semcache.heavy import imported
 from semcache.judge.guards import DEFAULT_GUARDS
 from semcache.judge.guards import preload as preload_judge
 from semcache.match.neardup import preload as preload_near_duplicates
@@ -931,8 +932,7 @@ def _check_options(options: Options) -> Options:
 
 def _import_ahead() -> None:
     """Import libraries and read word lists before the first look-up needs them."""
-    import faiss  # noqa: F401  # imported for its effect
-
+    imported("faiss")
     preload_near_duplicates()
     preload_judge()
     DynamicRules.default().check("How do I start?")

@@ -59,7 +59,16 @@ def canonical_bytes(value: object) -> bytes:
     >>> canonical_bytes(1) == canonical_bytes(True)
     False
     """
-    return _encode(value, ())
+    try:
+        return _encode(value, ())
+    except ValueFormError:
+        raise
+    except Exception as error:
+        # A property, a dump or a __semcache_key__ of a foreign object may raise anything.
+        raise ValueFormError(
+            f"a value of type {type(value).__name__} cannot be read "
+            f"({type(error).__name__}: {error}): pass plain values"
+        ) from error
 
 
 def plain_text(value: str) -> str:

@@ -127,7 +127,6 @@ class Rooms:
             projections=self.projections,
             epochs=self.epochs,
             removals=self.removals,
-            rules=given.rules,
             admission=given.admission,
             embedding=self.embedding,
             core=given.core,

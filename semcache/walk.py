@@ -70,6 +70,8 @@ class Handle:
     vectors: Vectors | None = None
     embedder: str = ""
     perishable: bool = False
+    gate: str = ""
+    """Fingerprint of the rules that let the text in; empty if they were not asked."""
     behind: Reason | None = None
     """Why what other processes wrote could not be read: nothing may be served then."""
 
@@ -204,12 +206,14 @@ class Walk:
         if options.dynamic is True:
             return Bypass(Reason.DYNAMIC, "marked so by the caller")
         finding = self.check(request)
-        if finding is None:
-            return None
-        if finding.perishable and self.config.perishable_ttl_seconds is not None:
-            handle.perishable = True
+        if finding is None or self._is_lent(finding):
+            handle.gate = "" if self.rules is None else self.rules.fingerprint
+            handle.perishable = finding is not None
             return None
         return Bypass(Reason.DYNAMIC, f"{finding.kind.value}: {finding.quote!r}")
+
+    def _is_lent(self, finding: Finding) -> bool:
+        return finding.perishable and self.config.perishable_ttl_seconds is not None
 
     def check(self, request: Request) -> Finding | None:
         """Ask the dynamic rules, if there are any, about a request's text."""

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from semcache.admit.personal import personal_data
 from semcache.admit.response import Admission, answer_text, has_tool_calls
@@ -31,9 +31,6 @@ from semcache.store.tiered import TieredStore
 from semcache.telemetry import Telemetry
 from semcache.value import encode
 from semcache.walk import Handle
-
-if TYPE_CHECKING:
-    from semcache.admit.dynamic import DynamicRules
 
 __all__ = ["Writer"]
 
@@ -54,7 +51,6 @@ class Writer:
         projections: Projections,
         epochs: Epochs,
         removals: Removals,
-        rules: DynamicRules | None,
         admission: Admission,
         embedding: EmbeddingService,
         core: Callable[[str], str],
@@ -68,7 +64,6 @@ class Writer:
         self._projections = projections
         self._epochs = epochs
         self._removals = removals
-        self._rules = rules
         self._admission = admission
         self._embedding = embedding
         self._core = core
@@ -190,7 +185,7 @@ class Writer:
             renewable_until=None if lifetime is None or cap is None else now + cap,
             epochs=handle.epochs,
             exact_only=request.exact_only is not None or has_tool_calls(draft.told),
-            gate="" if self._rules is None else self._rules.fingerprint,
+            gate=handle.gate,
             embedder=handle.embedder,
             windows=0 if vectors is None else len(vectors),
             vectors=b"" if vectors is None else as_bytes(vectors),

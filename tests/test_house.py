@@ -48,6 +48,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "tenant",
         "sampling",
         "arguments",
+        "heavy",
     ),
 )
 # cache.cached() is the door to the decorator: the one import that points up, made when it is used.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import sha256
 from typing import Generic, TypeVar
 
@@ -117,6 +117,8 @@ class DynamicRules:
         everything = tuple(rules)
         self._rules = everything
         self._book = book
+        # Not a cached_property: its lock, held by another thread at a fork, would stay held.
+        self._fingerprint = ""
         self._custom = [rule for rule in everything if isinstance(rule, CustomRule)]
         # What can never be shared is looked for first: it outweighs what is merely perishable.
         plain = sorted(
@@ -171,14 +173,17 @@ class DynamicRules:
         """The names of all rules, in the order in which they were given."""
         return tuple(rule.name for rule in self._rules)
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
         """16 hex digits that change when any rule changes. Closed-over values do not count."""
-        digest = sha256()
-        for part in (*self._rules, *self._book.frames, *self._book.leads, *self._book.rewrites):
-            digest.update(plain_form(part).encode())
-            digest.update(b"\0")
-        return digest.hexdigest()[:16]
+        if not self._fingerprint:
+            digest = sha256()
+            book = self._book
+            for part in (*self._rules, *book.frames, *book.leads, *book.rewrites):
+                digest.update(plain_form(part).encode())
+                digest.update(b"\0")
+            self._fingerprint = digest.hexdigest()[:16]
+        return self._fingerprint
 
     def check(self, text: str, has_history: bool = False) -> Finding | None:
         """Return why `text` must not be answered from the cache, or None.

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from semcache.errors import EmbedderError, MissingExtraError, ModelDigestError
+from semcache.heavy import imported
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -85,9 +86,10 @@ def open_model(folder: Path, device: str) -> SentenceTransformer:
     """
     try:
         with _without_progress_bars():
-            from sentence_transformers import SentenceTransformer
-
-            return SentenceTransformer(str(folder), device=device, local_files_only=True)
+            made: SentenceTransformer = imported("sentence_transformers").SentenceTransformer(
+                str(folder), device=device, local_files_only=True
+            )
+            return made
     except ImportError as error:
         raise _no_library() from error
     except Exception as error:

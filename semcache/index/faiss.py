@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from semcache.errors import ArgumentError, DimensionError
+from semcache.heavy import imported
 from semcache.index.arena import Arena
 from semcache.protocols import Vector
 from semcache.vectors import unit_rows
@@ -121,8 +122,7 @@ class FaissIndex:
         ]
 
     def _scan(self, unit: Vector, k: int) -> tuple[NDArray[np.int64], Vector]:
-        import faiss
-
+        faiss = imported("faiss")
         if self._bits is None:
             scores, rows = faiss.knn(
                 unit[None], self._arena.rows, k, metric=faiss.METRIC_INNER_PRODUCT

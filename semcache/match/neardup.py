@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from semcache.heavy import imported
 from semcache.text.difference import Difference, compare_tokens, name_levels
 from semcache.text.fold import Kind, Token, canonical_tokens, join_tokens
 from semcache.text.misspelling import load_dictionary, meant
@@ -185,6 +186,5 @@ def _prepared(text: str | Prepared) -> Prepared:
 
 
 def _new_lsh() -> MinHashLSH:
-    from datasketch import MinHashLSH
-
-    return MinHashLSH(num_perm=NUM_PERM, params=(BANDS, ROWS))
+    made: MinHashLSH = imported("datasketch").MinHashLSH(num_perm=NUM_PERM, params=(BANDS, ROWS))
+    return made

@@ -13,6 +13,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from semcache.heavy import imported
+
 if TYPE_CHECKING:
     from datasketch import MinHash
 
@@ -58,9 +60,7 @@ def _numbered(windows: list[bytes]) -> frozenset[bytes]:
 
 @lru_cache(maxsize=8)
 def _permutations(num_perm: int) -> Any:
-    from datasketch import MinHash
-
-    return MinHash(num_perm=num_perm, scheme="affine32").permutations
+    return imported("datasketch").MinHash(num_perm=num_perm, scheme="affine32").permutations
 
 
 def signature(found: AbstractSet[bytes], num_perm: int = 128) -> MinHash:
@@ -73,9 +73,7 @@ def signature(found: AbstractSet[bytes], num_perm: int = 128) -> MinHash:
     ...     signature(shingles("how do I sort a list", 4)))
     1.0
     """
-    from datasketch import MinHash
-
-    result = MinHash(
+    result: MinHash = imported("datasketch").MinHash(
         num_perm=num_perm,
         hashfunc=zlib.crc32,
         permutations=_permutations(num_perm),

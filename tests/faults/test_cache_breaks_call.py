@@ -1,18 +1,25 @@
-"""A dead or broken embedder holds up the call, or the whole service."""
+"""A dead or broken part of the cache holds up the call, or the whole service.
+
+Promise: Whatever fails in or around the cache, the wrapped call goes through, in bounded time
+Room: `semcache/cache.py`, `semcache/cached_function.py`, `semcache/backfill.py`,
+    `semcache/aside.py`
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from semcache import Config, Hit, Miss, Reason, SemanticCache
-from tests.fakes import Same
-from tests.faults.calls import decide, decorate, replies
+from semcache import Bypass, Config, Hit, Miss, Reason, SemanticCache
+from semcache.aside import _pool
+from tests.fakes import Far, Model, Same
+from tests.faults.calls import call, decide, decorate, replies
 from tests.faults.conftest import PATIENT
 
 PROMPT = "Explain how a kettle works"
@@ -82,3 +89,172 @@ def test_b143_a_model_that_does_not_load_leaves_the_exact_tier(
     assert isinstance(found, Miss)
     warnings = [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert len(warnings) == 1
+
+
+class Unsayable:
+    """Something that can be neither printed nor weighed."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no words")
+
+    def __bool__(self) -> bool:
+        raise RuntimeError("neither true nor false")
+
+
+def tags_that_end_badly(*_args: object) -> Iterator[str]:
+    yield "kb:kettles"
+    raise KeyError("the rest")
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"depends_on": tags_that_end_badly},
+        {"depends_on": lambda _prompt: [7]},
+        {"ignore": lambda _name: Unsayable()},
+        {"namespace": lambda *_args, **_kwargs: Unsayable()},
+        {"scope": lambda *_args, **_kwargs: Unsayable()},
+    ],
+)
+def test_a_rule_that_fails_late_goes_past_the_cache(
+    kind: str, far: SemanticCache, rules: dict[str, Any]
+) -> None:
+    """After it returned: while its tags are counted, or what it gave is weighed or printed."""
+
+    def body(prompt: str, **_kwargs: Any) -> str:
+        return prompt
+
+    ask = decorate(kind, far, body, **rules)
+
+    assert call(kind, ask, PROMPT, tone="dry") == PROMPT
+    assert isinstance(decide(kind, ask, PROMPT, tone="dry"), Bypass)
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_a_closed_cache_lets_the_call_through(kind: str, on_disk: bool, tmp_path: Path) -> None:
+    """A service that is being shut down answers its last requests."""
+    cache = SemanticCache(tmp_path / "c" if on_disk else None, embedder=Same(), config=PATIENT)
+    ask = decorate(kind, cache, lambda prompt: prompt.upper())
+    cache.close()
+
+    answers = [call(kind, ask, text) for text in (PROMPT, PROMPT, "Describe a green tent")]
+
+    assert answers == [PROMPT.upper(), PROMPT.upper(), "DESCRIBE A GREEN TENT"]
+
+
+def test_a_process_that_can_start_no_more_threads_still_answers(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the embedder's thread nor those of the async side can be had."""
+
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    _pool.forget()
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        with SemanticCache(embedder=Same(), config=PATIENT) as cache:
+            ask = decorate(kind, cache, Model())
+            answers = [call(kind, ask, PROMPT) for _ in range(2)]
+            errors = cache.stats().errors
+    _pool.forget()
+
+    assert answers == ["R1", "R1"]
+    assert errors == {Reason.CACHE_FAILED.value: 1}
+
+
+class Unhashable(type):
+    """A class whose classes cannot be looked up in any table."""
+
+    __hash__ = None  # type: ignore[assignment]  # the point of it
+
+
+class Odd(metaclass=Unhashable):
+    """An answer of such a class."""
+
+
+def test_an_answer_that_cannot_be_read_reaches_its_caller(kind: str, far: SemanticCache) -> None:
+    """Reading it for the store raises what nobody thought of."""
+    odd = Odd()
+    ask = decorate(kind, far, lambda _prompt: odd)
+
+    answers = [call(kind, ask, PROMPT) for _ in range(2)]
+
+    assert all(answer is odd for answer in answers)
+    assert len(far) == 0
+
+
+class LateToFail(Same):
+    """An embedder that is fine until it has been loaded, and then knows no threshold."""
+
+    name = "late to fail"
+    loaded = False
+
+    def load(self) -> None:
+        self.loaded = True
+
+    @property
+    def default_threshold(self) -> float:
+        raise RuntimeError("not measured")
+
+
+def test_an_embedder_that_breaks_a_promise_of_its_class_is_a_miss(kind: str) -> None:
+    """What fails around the embedding, not in it, costs the look-up and not the call."""
+    with SemanticCache(embedder=LateToFail(), config=PATIENT) as cache:
+        cache.preload(60)
+
+        answers = replies(kind, cache, PROMPT, "Describe a green tent", PROMPT)
+        errors = cache.stats().errors
+
+    assert answers == ["R1", "R2", "R1"]
+    assert errors == {Reason.CACHE_FAILED.value: 1}
+
+
+class Moody(Far):
+    """An embedder that fails as often as it was told to."""
+
+    name = "moody"
+
+    def __init__(self, fails: Callable[[Sequence[str]], bool]) -> None:
+        self.fails = fails
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        if self.fails(texts):
+            raise RuntimeError("not now")
+        return super().embed(texts)
+
+
+def test_a_text_that_the_embedder_left_out_is_embedded_once_it_answers_again() -> None:
+    """One bad moment does not leave an answer exact-only for as long as the process lives."""
+    bad = [True]
+    with SemanticCache(embedder=Moody(lambda _texts: bad[0]), config=PATIENT) as cache:
+        cache.put(PROMPT, "It boils.")
+        cache.flush()
+        before = [entry.windows for entry in cache.entries()]
+
+        bad[0] = False
+        cache.lookup("Describe a green tent")
+        cache.flush()
+        after = [entry.windows for entry in cache.entries()]
+
+    assert (before, after) == ([0], [1])
+
+
+def test_a_text_that_the_embedder_never_takes_is_given_up() -> None:
+    """Three times behind the caller, and not for ever."""
+    tries: list[Sequence[str]] = []
+
+    def fails(texts: Sequence[str]) -> bool:
+        is_hard = any("kettle" in text for text in texts)
+        tries.extend([texts] * is_hard)
+        return is_hard
+
+    with SemanticCache(embedder=Moody(fails), config=PATIENT) as cache:
+        cache.put(PROMPT, "It boils.")
+        cache.flush()
+        for number in range(8):
+            cache.lookup(f"Describe tent number {number}")
+            cache.flush()
+
+        assert len(tries) == 1 + 3
+        assert isinstance(cache.lookup(PROMPT), Hit)

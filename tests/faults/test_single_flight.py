@@ -1,15 +1,22 @@
-"""Coroutines are cached instead of values, equal calls all pay, and locks belong to a dead loop."""
+"""Coroutines are cached instead of values, equal calls all pay, and locks belong to a dead loop.
+
+Promise: Equal calls in flight are one call, and nobody waits for one that cannot end
+Room: `semcache/flight.py`, `semcache/flight_table.py`, `semcache/flight_seats.py`
+"""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from semcache import SemanticCache
+from semcache.value import register
 from tests.fakes import Clock, Far, Model
 from tests.faults.conftest import PATIENT
 
@@ -167,3 +174,174 @@ def test_b086_more_calls_at_once_than_the_cache_holds(in_tasks: bool) -> None:
         assert answers == [prompt.upper() for prompt in prompts]
         assert len(cache) <= 5
         assert cache.stats().errors == {}
+
+
+class Torn:
+    """A value whose plain form is torn away by Ctrl-C."""
+
+
+def test_ctrl_c_while_an_answer_is_copied_leaves_nobody_waiting(far: SemanticCache) -> None:
+    """The copy is for those who wait: they make their own call instead of waiting for ever."""
+
+    def torn(_value: Torn) -> object:
+        raise KeyboardInterrupt
+
+    register(Torn, torn, lambda _plain: Torn())
+    entered, release = threading.Event(), threading.Event()
+
+    @far.cached(cache_if=lambda _answer: False)
+    def ask(prompt: str) -> Torn:
+        entered.set()
+        assert release.wait(DEADLINE_SECONDS)
+        return Torn()
+
+    first = at_once(ask)
+    assert entered.wait(DEADLINE_SECONDS)
+    others = [at_once(ask) for _ in range(2)]
+    until(lambda: sum(map(ask._flights.waiting, keys_of(ask))) == 2)
+    release.set()
+
+    assert isinstance(first.exception(DEADLINE_SECONDS), KeyboardInterrupt)
+    assert all(isinstance(other.result(DEADLINE_SECONDS), Torn) for other in others)
+    assert len(ask._flights) == 0
+
+
+def test_a_loop_that_stops_in_mid_call_strands_nobody(far: SemanticCache) -> None:
+    """Who waited for it in another loop makes the call anew."""
+    model, joined, begun = Model(), threading.Event(), threading.Event()
+
+    @far.cached()
+    async def ask(prompt: str) -> str:
+        answer = model()
+        begun.set()
+        if answer == "R1":
+            await asyncio.get_running_loop().create_future()
+        return answer
+
+    async def lead() -> asyncio.Task[str]:
+        task = asyncio.ensure_future(ask(PROMPT))
+        while not joined.is_set():
+            await asyncio.sleep(0)
+        return task
+
+    async def follow() -> str:
+        task = asyncio.ensure_future(ask(PROMPT))
+        while not task.done() and sum(map(ask._flights.waiting, keys_of(ask))) < 2:
+            await asyncio.sleep(0)
+        joined.set()
+        return await asyncio.wait_for(task, DEADLINE_SECONDS)
+
+    loop = asyncio.new_event_loop()
+    with ThreadPoolExecutor(1) as pool:
+        leading = pool.submit(loop.run_until_complete, lead())
+        assert begun.wait(DEADLINE_SECONDS)
+        answer = asyncio.run(follow())
+        left = leading.result(DEADLINE_SECONDS)
+    left.cancel()
+    loop.run_until_complete(asyncio.wait([left]))
+    loop.close()
+
+    assert answer == "R2"
+    assert len(ask._flights) == 0
+
+
+def test_a_caller_who_gives_up_takes_nobody_along(far: SemanticCache) -> None:
+    """The first of five has a short deadline: the call goes on for the four, and is made once."""
+    model = Model()
+
+    @far.cached()
+    async def ask(prompt: str) -> str:
+        answer = model()
+        await reached.wait()
+        return answer
+
+    async def main() -> list[Any]:
+        nonlocal reached
+        reached = asyncio.Event()
+        tasks = [asyncio.ensure_future(ask(PROMPT)) for _ in range(5)]
+        while sum(map(ask._flights.waiting, keys_of(ask))) < 5:
+            await asyncio.sleep(0)
+        tasks[0].cancel()
+        await asyncio.wait([tasks[0]])
+        reached.set()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    reached = asyncio.Event()
+    first, *others = asyncio.run(main())
+
+    assert isinstance(first, asyncio.CancelledError)
+    assert (others, model.calls) == (["R1"] * 4, 1)
+
+
+def test_equal_callers_never_hold_one_object(far: SemanticCache) -> None:
+    """What one of them changes is its own."""
+
+    @far.cached()
+    async def ask(prompt: str) -> dict[str, list[int]]:
+        await asyncio.sleep(0)
+        return {"pages": [1]}
+
+    async def main() -> list[dict[str, list[int]]]:
+        return await asyncio.gather(*(ask(PROMPT) for _ in range(3)))
+
+    first, *others = asyncio.run(main())
+    first["pages"].append(2)
+
+    assert others == [{"pages": [1]}] * 2
+    assert asyncio.run(ask(PROMPT)) == {"pages": [1]}
+
+
+@pytest.mark.parametrize("in_tasks", [False, True])
+def test_a_fresh_answer_that_is_asked_for_is_not_shared(in_tasks: bool, far: SemanticCache) -> None:
+    """A refresh neither waits for the call in flight nor lends its answer."""
+    model, entered, release = Model(), threading.Event(), threading.Event()
+
+    def body(prompt: str) -> str:
+        answer = model()
+        entered.set()
+        assert answer != "R1" or release.wait(DEADLINE_SECONDS)
+        return answer
+
+    plain = far.cached()(body)
+
+    @far.cached()
+    async def task(prompt: str) -> str:
+        return await asyncio.to_thread(body, prompt)
+
+    with ThreadPoolExecutor(2) as pool:
+        leading = pool.submit(asyncio.run, task(PROMPT)) if in_tasks else pool.submit(plain, PROMPT)
+        assert entered.wait(DEADLINE_SECONDS)
+        refreshed = asyncio.run(task.refresh(PROMPT)) if in_tasks else plain.refresh(PROMPT)
+        release.set()
+        first = leading.result(DEADLINE_SECONDS)
+
+    assert (first, refreshed) == ("R1", "R2")
+
+
+def at_once(ask: Callable[[str], Any]) -> Future[Any]:
+    """Call it in a thread that does not keep the tests from ending."""
+    future: Future[Any] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(ask(PROMPT))
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future
+
+
+def keys_of(ask: Any) -> list[bytes]:
+    """Give the keys of the calls in flight."""
+    flights = ask._flights
+    return [*flights._threads._flights, *flights._tasks._flights]
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds, for the deadline at most."""
+    pause = threading.Event()
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not holds():
+        assert time.monotonic() < deadline
+        pause.wait(0.005)

@@ -1,14 +1,27 @@
-"""The user is not in the key, or is only mixed into the text, so users get each other's answers."""
+"""The user is not in the key, or is only mixed into the text, so users get each other's answers.
+
+Promise: What one tenant stores, asks or breaks never shows in another's answers, decisions or
+    errors, and a call without a tenant goes past the cache
+Room: `semcache/request.py`, `semcache/tenant.py`, `semcache/binding.py`,
+    `semcache/embed/service.py`
+"""
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from semcache import Bypass, Hit, Miss, Reason, SemanticCache
-from tests.fakes import Same
+from semcache.errors import ArgumentError
+from semcache.transfer import export_entries, import_entries
+from tests.fakes import Clock, Same
 from tests.faults.calls import call, decide, decorate, replies
 from tests.faults.conftest import PATIENT
 
@@ -107,3 +120,158 @@ def test_b068_the_manual_warns_of_shared_scopes() -> None:
 def test_b068_inside_the_scope_the_probe_would_have_hit(kind: str, same: SemanticCache) -> None:
     """The misses above come from the scope alone."""
     assert set(replies(kind, same, *PROBES, dynamic=False)) == {"R1"}
+
+
+@pytest.mark.parametrize("tenant", [None, "", b"acme", object(), ("a", "b"), True])
+def test_a_call_without_a_tenant_goes_past_the_cache(
+    kind: str, same: SemanticCache, tenant: object
+) -> None:
+    """What names nobody must not become the name of a tenant that strangers share."""
+    ask = decorate(kind, same, lambda _prompt: "for me", namespace=lambda *_args: tenant)
+
+    decisions = [decide(kind, ask, "Describe a tent") for _user in "AB"]
+
+    assert all(isinstance(decision, Bypass) for decision in decisions)
+    assert len(same) == 0
+
+
+async def current_tenant(*_args: object) -> str:
+    return "acme"
+
+
+@pytest.mark.parametrize("tenant", ["", 7, b"acme", current_tenant])
+def test_a_tenant_that_cannot_be_one_is_refused_when_the_function_is_defined(
+    same: SemanticCache, tenant: Any
+) -> None:
+    """Not at each call, and not in silence."""
+    with pytest.raises(ArgumentError, match="namespace="):
+        same.cached(namespace=tenant)(lambda prompt: prompt)
+
+
+@pytest.mark.parametrize(
+    "other", ["JOSÉ", "jose\u0301", "jose", "josé ", "josé\u200b", "josé\x00", "ｊosé", "josé:"]
+)
+def test_names_that_look_alike_are_two_tenants(same: SemanticCache, other: str) -> None:
+    """In every tier, and whichever of them is cleared."""
+    same.put("Describe a tent", "A", namespace="josé")
+
+    asked = [same.lookup(text, namespace=other) for text in ("Describe a tent", "Paint a barn")]
+    cleared = same.clear(other)
+
+    assert all(isinstance(decision, Miss) for decision in asked)
+    assert cleared == 0
+    assert isinstance(same.lookup("Describe a tent", namespace="josé"), Hit)
+
+
+def test_what_one_tenant_takes_out_stays_with_the_others(same: SemanticCache) -> None:
+    """By request, by similarity, by a hit that was wrong, by its counter."""
+    for tenant in ("a", "b"):
+        same.put("Describe a tent", tenant, namespace=tenant)
+
+    wrong = same.lookup("Sketch a marquee", namespace="a")
+    assert isinstance(wrong, Hit)
+    removed = (
+        same.purge_similar("Describe a tent", at_least=0.0, namespace="a"),
+        same.remove("Describe a tent", namespace="a"),
+        same.forget(wrong),
+    )
+    same.invalidate(namespace="a")
+
+    assert removed == (1, False, False)
+    for text in ("Describe a tent", "Sketch a marquee"):
+        found = same.lookup(text, namespace="b")
+        assert isinstance(found, Hit)
+        assert found.value == "b"
+
+
+class Choosy(Same):
+    """An embedder whose error quotes what it was given."""
+
+    name = "choosy"
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        if any("knee" in text for text in texts):
+            raise ValueError(f"cannot embed {texts}")
+        return super().embed(texts)
+
+
+def test_one_tenants_error_is_not_told_to_another() -> None:
+    """What the embedder said of P. Doe's letter is for the caller who sent it."""
+    with SemanticCache(embedder=Choosy(), config=PATIENT) as cache:
+        own = [
+            cache.lookup(f"{LETTER}, draft {n}", namespace="u1", dynamic=False) for n in range(6)
+        ]
+        other = cache.lookup("Describe a tent", namespace="u2")
+
+    assert "Doe" in str(own[0])
+    assert isinstance(other, Miss)
+    assert other.reason is Reason.EMBEDDER_FAILED
+    assert "Doe" not in str(other) + repr(other)
+
+
+@pytest.mark.parametrize("option", ["namespace", "scope"])
+def test_two_tenants_who_ask_at_once_make_two_calls(same: SemanticCache, option: str) -> None:
+    """A call in flight is shared inside a tenant only: in threads, in tasks, and in streams."""
+    both = threading.Barrier(2)
+    rule = {option: lambda _prompt, user: user, "ignore": ["user"]}
+
+    @same.cached(**rule)
+    def ask(prompt: str, user: str) -> str:
+        both.wait(30)
+        return f"for {user}"
+
+    @same.cached(**rule)
+    def stream(prompt: str, user: str) -> Any:
+        both.wait(30)
+        yield f"for {user}"
+
+    @same.cached(**rule)
+    async def task(prompt: str, user: str) -> str:
+        await asyncio.sleep(0)
+        return f"for {user}"
+
+    async def gather() -> list[str]:
+        return await asyncio.gather(*(task("Describe a tent", user) for user in ("u1", "u2")))
+
+    with ThreadPoolExecutor(2) as pool:
+        called = list(pool.map(lambda user: ask("Describe a tent", user), ("u1", "u2")))
+        streamed = list(pool.map(lambda user: [*stream("Describe a tent", user)], ("u1", "u2")))
+
+    assert called == asyncio.run(gather()) == ["for u1", "for u2"]
+    assert streamed == [["for u1"], ["for u2"]]
+
+
+def test_the_tenant_is_the_one_of_the_call_not_of_the_moment_it_runs(
+    kind: str, same: SemanticCache
+) -> None:
+    """A coroutine or stream that was made for one user and run under another stays the first's."""
+    current = ["u1"]
+    ask = decorate(kind, same, lambda _prompt: current[0], namespace=lambda _prompt: current[0])
+    assert call(kind, ask, "Describe a tent") == "u1"
+
+    made = ask("Describe a tent")
+    current[0] = "u2"
+    later = call(kind, lambda: made)
+
+    assert later == "u1"
+    assert call(kind, ask, "Describe a tent") == "u2"
+
+
+def test_an_export_of_one_tenant_brings_nothing_of_another(
+    same: SemanticCache, clock: Clock, tmp_path: Path
+) -> None:
+    """Neither out of the file nor in through it."""
+    for tenant in ("a", "b"):
+        same.put("Describe a tent", f"{tenant}'s tent", namespace=tenant)
+    export_entries(same, tmp_path / "a.jsonl", namespace="a")
+    export_entries(same, tmp_path / "all.jsonl")
+
+    kept = []
+    for file, only in (("a.jsonl", None), ("all.jsonl", "a")):
+        with SemanticCache(embedder=Same(), guards=(), clock=clock, config=PATIENT) as cache:
+            import_entries(cache, tmp_path / file, namespace=only)
+            kept.append([entry.namespace for entry in cache.entries()])
+            asked = cache.lookup("Describe a tent", namespace="b")
+
+        assert isinstance(asked, Miss)
+    assert kept == [["a"], ["a"]]

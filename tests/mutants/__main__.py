@@ -63,7 +63,8 @@ def mutated(mutant: Mutant) -> Iterator[Path]:
         copy = Path(folder)
         for name in ("semcache", "tests"):
             shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copy(ROOT / "pyproject.toml", copy)
+        for name in ("pyproject.toml", "README.md"):
+            shutil.copy(ROOT / name, copy)
         for edit in mutant.edits:
             path = copy / edit.file
             path.write_text(edit.applied_to(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,8 +1,8 @@
 """One number, place, product or identifier differs in a long question, and the answer with it.
 
-Promise: every visible character is read; a differing number, sign, name, letter or indent is a miss.
-Room: `semcache/text/facts_tokens.py`, `semcache/text/facts_words.py`, `semcache/text/facts_case.py`,
-`semcache/text/misspelling.py`, `semcache/judge/guards.py`
+Promise: every visible character is read; another number, sign, name, letter or indent is a miss.
+Room: `semcache/text/facts_tokens.py`, `semcache/text/facts_words.py`,
+`semcache/text/facts_case.py`, `semcache/text/misspelling.py`, `semcache/judge/guards.py`
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Long fixed instructions outweigh the short part that changes, in vector and shingles alike.
 
-Promise: the decision is made on the changing part, wherever it stands and whatever it is written in.
-Room: `semcache/judge/guards.py`, `semcache/judge/guards_wording.py`, `semcache/text/facts_tokens.py`
+Promise: the decision is made on the changing part, wherever it stands, whatever its script.
+Room: `semcache/judge/guards.py`, `semcache/judge/guards_wording.py`,
+`semcache/text/facts_tokens.py`
 """
 
 from __future__ import annotations

@@ -31,9 +31,12 @@ def difference(query: Facts, candidate: Facts) -> Difference:
     return pair.result()
 
 
+_JOINTS = re.compile("[-' ]")
+
+
 def _letters(token: Token) -> str:
     """The token without hyphens and apostrophes; other marks belong to a version or a path."""
-    return token.text.lower().replace("-", "").replace("'", "")
+    return _JOINTS.sub("", token.text.lower())
 
 
 def _explain_optional(pair: Pair) -> None:

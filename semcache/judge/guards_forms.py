@@ -26,6 +26,9 @@ def check_forms(query: Facts, candidate: Facts) -> str:
     return ""
 
 
+_BEFORE_A_THING = frozenset("a an the this that these those my your our its any some what".split())
+
+
 class _Doing(NamedTuple):
     text: str
     is_doing: bool
@@ -38,7 +41,7 @@ def _doings(facts: Facts) -> dict[str, _Doing]:
     before: Token | None = None
     for token in facts.tokens:
         if token.kind in ("word", "name"):
-            is_thing = before is not None and (before.kind == "article" or before.key == "what")
+            is_thing = before is not None and (before.key in _BEFORE_A_THING)
             is_doing = token.text.lower().removesuffix("s").endswith("ing")
             found.setdefault(token.key, _Doing(token.text, is_doing, is_thing))
         before = before if token.kind == "tense" else token

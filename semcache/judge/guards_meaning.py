@@ -78,7 +78,7 @@ def _negation_scopes(facts: Facts) -> list[tuple[int, tuple[str, ...]]]:
     scopes, infinitives, quantifiers = list[tuple[int, tuple[str, ...]]](), 0, list[str]()
     following = (*facts.tokens[1:], None)
     for token, after in zip(facts.tokens, following, strict=True):
-        infinitives += _is_infinitive(token)
+        infinitives += _is_infinitive(token) and (after is None or after.kind != "article")
         if token.kind == "quantifier":
             quantifiers.append(token.key)
         if token.kind == "negation":

@@ -54,6 +54,9 @@ def _words(facts: Facts) -> list[str]:
 def _is_frame(left: set[str], right: set[str], language: str) -> bool:
     """Whether what differs only asks in another way: "the meaning of X" for "what does X mean"."""
     frame = mention_words(language)
+    both = left | right
+    if both <= frame.frame and both & frame.asks:
+        return True
     if not left or not right:
-        return (left | right) <= frame.courtesy
-    return (left | right) <= frame.frame and bool((left | right) & frame.asks)
+        return both <= frame.courtesy
+    return both <= frame.frame and bool(left & frame.helpers and right & frame.helpers)

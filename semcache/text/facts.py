@@ -105,15 +105,15 @@ def read(text: str) -> Facts:
     >>> facts.language, facts.asks
     ('en', 'open')
     """
-    script = script_of(text)
-    language = language_of(text, script)
-    levelled = text if text.isascii() else unicodedata.normalize("NFC", text)
+    levelled = level_marks(text if text.isascii() else unicodedata.normalize("NFC", text))
+    script = script_of(levelled)
+    language = language_of(levelled, script)
     if script == "han":
         levelled = simplified(levelled)
     if language not in ("en", "zh"):
         levelled = without_politeness(levelled, language)
     levelled = level_for_language(_AMBIGUOUS.sub(r"\1٬", levelled))
-    levelled = level_numbers(_without_dots(level_marks(levelled)))
+    levelled = level_numbers(_without_dots(levelled))
     pieces = pieces_of(levelled)
     reading = _read(pieces, language, levelled)
     content, joints = _content(reading.tokens)

@@ -29,7 +29,7 @@ def cased_key(items: list[Item], position: int, rules: English) -> str:
 
 # Symbols of elements that are acronyms in capitals: Co is cobalt, CO a gas.
 _ELEMENTS = frozenset("Co Cs Si Hf Po Os Sc Sn Pb Ni Np Ho Bi".split())
-_CASED_UNIT = re.compile("[a-z]{1,2}[A-Z]|[A-Z]{2,3}")
+_CASED_UNIT = re.compile("[munpkMGT](?:W|V|A|J|N|S|F|H|Pa|Hz|eV|Wh|b|bps|bit)")
 
 
 def _keeps_case(items: list[Item], position: int) -> bool:

@@ -150,7 +150,7 @@ _PATTERN = rf"""
 |(?P<mark>>=|<=|!=|==|=>|->|&&|\|\||:=|\*\*|//|[-+*/^%<>=&|~@\#]+|[×÷≤≥≠±√])
 |(?P<sign>[^\w\s.?!,;:()\[\]{{}}、"'`$€£¥￥₹¿¡\\·]+)
 |(?P<stop>[.?!,;:()、\n]+)
-|(?P<aside>[¿¡]|(?<=[A-Za-z][A-Za-z])'(?=[\s.,;:?!)]|\Z)|(?<=[^\W\d])·(?=[^\W\d])
+|(?P<aside>[¿¡]|(?<=\d)'(?=s\b)|(?<=[A-Za-z][A-Za-z])'(?=[\s.,;:?!)]|\Z)|(?<=[^\W\d])·(?=[^\W\d])
   |[$€£¥￥₹](?=[ ]?\d))
 |(?P<rest>\w+|\S)
 """
@@ -215,6 +215,12 @@ def _piece(kind: str, match: re.Match[str]) -> Piece:
 
 
 _OPERATORS = frozenset("+-*/^=<>[]{}")
+# Alone between blanks a mark is a slip of the pen, unless these words lead up to it.
+_NAMES_A_SIGN = re.compile(
+    r"\b(?:does|do|is|are|a|an|the|of|uses?|using|between|and|or|vs|with|by|on|in|to|operator|symbol|"
+    r"sign|mark|character)\s+\Z",
+    re.IGNORECASE,
+)
 _REPEATED = re.compile(",,|;;|::")
 
 
@@ -225,8 +231,8 @@ def _is_sign(match: re.Match[str]) -> bool:
         return False
     before, after = text[: match.start()][-2:], text[match.end() : match.end() + 1]
     last = before[-1:]
-    if last.isspace() and after.isspace() and text[match.end() :].strip():
-        return True
+    if last.isspace() and after.isspace() and _NAMES_A_SIGN.search(text[: match.start()][-20:]):
+        return bool(text[match.end() :].strip())
     if run[0] == "!" and (last.isdigit() or (last.isalpha() and not before[:-1].isalnum())):
         return True
     opens = run[-1] == "(" and (after.isdigit() or after in _OPERATORS)

@@ -49,6 +49,7 @@ class Mention:
 
     frame: frozenset[str]
     asks: frozenset[str]
+    helpers: frozenset[str]
     courtesy: frozenset[str]
 
 
@@ -66,5 +67,5 @@ def _rows(language: str) -> dict[str, str]:
 def mention_words(language: str) -> Mention:
     """The frame words of questions about words; empty for languages read in part."""
     rows = _rows(language)
-    sets = (frozenset(rows.get(name, "").split()) for name in ("frame", "asks", "courtesy"))
+    sets = (frozenset(rows.get(name, "").split()) for name in ("frame", "asks", "helpers", "courtesy"))
     return Mention(*sets)

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
-from semcache import SemanticCache
+from semcache import Hit, SemanticCache
 from tests.fakes import Model
 
-__all__ = ["KINDS", "call", "decide", "decorate", "replies", "replies_to", "user"]
+__all__ = ["KINDS", "call", "decide", "decorate", "is_served", "replies", "replies_to", "user"]
 
 KINDS = ("plain", "coroutine", "stream", "async stream")
 
@@ -69,6 +69,16 @@ def replies_to(
     """Ask a stub model one prompt with each set of keywords in turn."""
     ask = decorate(kind, cache, Model(), **options)
     return [call(kind, ask, prompt, **named) for named in params]
+
+
+def is_served(cache: SemanticCache, stored: str, asked: str) -> bool:
+    """Whether the answer to one text is served to another, in either direction."""
+    both = []
+    for one, other in ((stored, asked), (asked, stored)):
+        cache.clear()
+        cache.put(one, "A", dynamic=False)
+        both.append(isinstance(cache.lookup(other, dynamic=False), Hit))
+    return any(both)
 
 
 def user(content: Any, **extra: Any) -> dict[str, Any]:

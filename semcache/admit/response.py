@@ -70,8 +70,9 @@ class Admission:
         (pass the list again where there is no such thing). The first reason found is returned.
         """
         parts = [value] if chunks is None else list(chunks)
-        told = sent(parts) or [part for part in parts if part != _END_MARKER] or parts
-        streamed = chunks is not None or len(told) > 1
+        wire = sent(parts)
+        told = wire.objects if wire else [p for p in parts if p != _END_MARKER] or parts
+        streamed = chunks is not None or (wire is not None and wire.streamed)
         found = map(self._own_error, (*parts, value))
         reason = next(filter(None, found), None)
         reason = reason or next(filter(None, map(error_reason, told)), None)

@@ -407,6 +407,10 @@ WHOLE_STREAMS: dict[str, list[Any]] = {
         'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\n',
         "data: [DONE]\n\n",
     ],
+    "null until it ends": [
+        {"output": {"text": "A", "finish_reason": "null"}},
+        {"output": {"text": "B", "finish_reason": "stop"}},
+    ],
     "texts that look like data": ["data: the new oil", ": a saying"],
 }
 

@@ -20,7 +20,7 @@ import pytest
 
 from semcache import Bypass, Config, SemanticCache
 from tests.fakes import Far, Model, Same
-from tests.faults.calls import call, decorate
+from tests.faults.calls import KINDS, call, decorate
 
 PROMPT = "Write a line about the sea"
 
@@ -110,14 +110,15 @@ HOT: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("said", HOT)
-def test_what_is_not_known_to_be_cold_is_sampled_anew(kind: str, said: str) -> None:
+def test_what_is_not_known_to_be_cold_is_sampled_anew(said: str) -> None:
     """Wherever a temperature is said, and whatever is said instead of one."""
     with SemanticCache(embedder=Far(), config=UP_TO_A_THIRD) as cache:
-        ask = decorate(kind, cache, Model(), dynamic=False)
+        for kind in KINDS:
+            ask = decorate(kind, cache, Model(), dynamic=False)
 
-        answers = [call(kind, ask, PROMPT, **HOT[said]) for _ in range(2)]
+            answers = [call(kind, ask, PROMPT, **HOT[said]) for _ in range(2)]
 
-    assert answers == ["R1", "R2"]
+            assert answers == ["R1", "R2"]
 
 
 COLD: dict[str, dict[str, Any]] = {
@@ -134,14 +135,15 @@ COLD: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("said", COLD)
-def test_what_is_known_to_be_cold_is_cached(kind: str, said: str) -> None:
+def test_what_is_known_to_be_cold_is_cached(said: str) -> None:
     """In whatever type a client says it."""
     with SemanticCache(embedder=Far(), config=UP_TO_A_THIRD) as cache:
-        ask = decorate(kind, cache, Model(), dynamic=False)
+        for kind in KINDS:
+            ask = decorate(kind, cache, Model(), dynamic=False)
 
-        answers = [call(kind, ask, PROMPT, **COLD[said]) for _ in range(2)]
+            answers = [call(kind, ask, PROMPT, **COLD[said]) for _ in range(2)]
 
-    assert answers == ["R1", "R1"]
+            assert answers == ["R1", "R1"]
 
 
 def test_samples_asked_for_at_once_do_not_share_a_call(tmp_path: Path) -> None:

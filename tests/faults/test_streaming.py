@@ -70,6 +70,7 @@ async def _aread(made: Any, most: int | None, *, close: bool) -> list[Any]:
             break
     if close:
         await made.aclose()
+        return found
     del made
     gc.collect()
     await asyncio.sleep(0)

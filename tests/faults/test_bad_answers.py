@@ -1,9 +1,7 @@
 """Errors, apologies and cut-off answers are stored and replayed as good ones.
 
-Promise: an answer is stored only if nothing in it says error, and its end is known to be a whole
-one.
+Promise: an answer is stored if nothing in it says error and its end is known to be whole.
 Room: `semcache/admit/response.py`, `semcache/admit/ending.py`, `semcache/admit/failure.py`
-
 """
 
 from __future__ import annotations

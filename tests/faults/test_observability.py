@@ -1,9 +1,7 @@
 """Hits on the streaming path are not counted, or arrive without their details.
 
-Promise: each call is counted once, by tier or reason, and each hit tells its score, age and
-entry.
+Promise: each call is counted once, by tier or reason; a hit tells its score, age and entry.
 Room: `semcache/telemetry.py`, `semcache/cached_function.py`
-
 """
 
 from __future__ import annotations

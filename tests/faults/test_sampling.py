@@ -1,9 +1,7 @@
 """Many samples of one prompt collapse into one answer.
 
-Promise: numbered samples are entries of their own; without a number the temperature decides, by
-policy.
+Promise: numbered samples are entries of their own; else the policy goes by the temperature.
 Room: `semcache/sampling.py`, `semcache/walk.py`
-
 """
 
 from __future__ import annotations

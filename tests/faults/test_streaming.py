@@ -1,9 +1,7 @@
 """Half a stream is stored as a whole one, or a hit breaks the stream's form.
 
-Promise: a stream is stored only if it ended, whole by its own account, and is replayed in its
-chunks.
+Promise: a stream is stored only if it ended, whole by its own account; a hit has its chunks.
 Room: `semcache/stream.py`, `semcache/admit/ending.py`
-
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """The cached value changes between store and hit: in place, in type, or into nothing.
 
-Promise: a hit has the type and content of what was stored and is nobody else's object, or there is
-no hit.
+Promise: a hit has the type and content of what was stored, and is nobody else's object.
 Room: `semcache/value.py`, `semcache/draft.py`
-
 """
 
 from __future__ import annotations

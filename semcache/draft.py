@@ -43,7 +43,8 @@ class Draft:
     @property
     def told(self) -> Any:
         """What it says, where it is still text from the wire; else what is shown."""
-        return sent([self.value] if self.chunks is None else self.chunks) or self.shown
+        wire = sent([self.value] if self.chunks is None else self.chunks)
+        return self.shown if wire is None else wire.objects
 
     def apart(self) -> Draft:
         """Give the draft with its bytes, and a copy of what they hold for the rules to read.

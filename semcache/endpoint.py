@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from semcache.admit.ending import cut_reason
 from semcache.errors import ArgumentError, SemcacheError
 
 __all__ = ["Endpoint", "EndpointError"]
 
-_INCOMPLETE = frozenset({"length", "content_filter"})
 _SHOWN_CHARACTERS = 200
 
 
@@ -106,9 +106,8 @@ class Endpoint:
             text = choice["message"]["content"]
         except (KeyError, IndexError, TypeError) as error:
             raise EndpointError(f"{self.url} gave no choices[0].message.content") from error
-        ended = choice.get("finish_reason")
-        if ended in _INCOMPLETE:
-            raise EndpointError(f"{self.url} gave an incomplete answer: finish_reason {ended!r}")
+        if reason := cut_reason(answer):
+            raise EndpointError(f"{self.url} gave an incomplete answer: {reason}")
         if not isinstance(text, str) or not text.strip():
             raise EndpointError(f"{self.url} gave an empty answer")
         return text

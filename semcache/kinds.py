@@ -88,12 +88,15 @@ class CoroutineFunction(CachedFunction[P, R]):
             value = await self._lead(call, decision)
             await run_aside(self._keep, call, decision, value)
             return value
-        landed = await self._flights.acall(
-            call.flight_key,
-            upstream=lambda: self._lead(call, decision),
-            keep=lambda value: run_aside(self._keep, call, decision, value),
-        )
-        return landed.value
+        try:
+            landed = await self._flights.acall(
+                call.flight_key,
+                upstream=lambda: self._lead(call, decision),
+                keep=lambda value: run_aside(self._keep, call, decision, value),
+            )
+            return landed.value
+        finally:
+            self._count_if_joined(call)
 
     async def _lead(self, call: Call, miss: Miss) -> Any:
         hit = await run_aside(self._answered, call, miss)

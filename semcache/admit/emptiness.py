@@ -7,9 +7,9 @@ of a provider's shape is empty if it has no text, no call of a tool and no pictu
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
-from semcache.admit.shape import answer_text, field_of, has_tool_calls, layers
+from semcache.admit.shape import answer_text, field_of, has_tool_calls, is_filled, layers
 from semcache.text.normalize import is_blank
 
 __all__ = ["is_empty"]
@@ -56,7 +56,7 @@ def _is_empty(value: object, depth: int) -> bool:
         return False
     if _has_answer_shape(value):
         return _is_hollow(value)
-    if isinstance(value, Collection) and not isinstance(value, Mapping):
+    if isinstance(value, Sequence | Set):
         return all(_is_empty(item, depth + 1) for item in value)
     fields = _fields(value)
     if fields is None:
@@ -111,4 +111,5 @@ def _is_number(value: object) -> bool:
 def _is_hollow(value: object) -> bool:
     if not is_blank(answer_text(value)) or has_tool_calls(value):
         return False
-    return not any(field_of(layer.value, name) for layer in layers(value) for name in _MEDIA)
+    held = (field_of(layer.value, name) for layer in layers(value) for name in _MEDIA)
+    return not any(map(is_filled, held))

@@ -10,7 +10,7 @@ import enum
 import re
 from collections.abc import Mapping, Sequence
 
-from semcache.admit.shape import Layer, field_of, layers
+from semcache.admit.shape import Layer, field_of, is_filled, layers
 
 __all__ = ["cut_reason", "open_reason"]
 
@@ -24,7 +24,7 @@ _FIELDS = (
     "completionReason",
     "stop_type",
 )
-_FLAGS = ("done", "is_finished")
+_END_TYPES = ("response.completed", "completed", "done")
 _OPEN = frozenset({"", "null", "none", "unspecified", "not_finished"})
 _WHOLE = frozenset(
     "stop stopped stop_sequence stop_string stop_str stop_word stop_token word end ended end_turn "
@@ -66,6 +66,7 @@ _OF_AN_ANSWER = ("message", "delta", "role", "index", "content", "text", "parts"
 _OF_A_TURN = ("message", "delta", "role", "index")
 _CHUNK_TYPES = ("response.", "content_", "message_", "text_delta")
 _CHUNK_FIELDS = ("contentBlockDelta", "messageStart")
+_FEEDBACKS = (("promptFeedback", "blockReason"), ("prompt_feedback", "block_reason"))
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -122,27 +123,44 @@ def _layer_reason(layer: Layer, *, chunk: bool) -> str | None:
         return f"{_CUT.get(_level(reason), _CUT['incomplete'])} ({_level(reason)})"
     if field_of(value, "truncated") is True or field_of(value, "stopped_limit") is True:
         return "cut off at the length limit (truncated)"
-    status = field_of(value, "status")
-    status = status.lower() if isinstance(status, str) else None
-    if status in _FAILED or (status in _PENDING and not chunk):
+    if (status := _status_of(layer)) in _FAILED or (status in _PENDING and not chunk):
         return f"the answer is {status}"
-    feedback = field_of(value, "promptFeedback") or field_of(value, "prompt_feedback")
-    block = field_of(feedback, "blockReason") or field_of(feedback, "block_reason")
-    return f"stopped by a content filter ({block})" if block else None
+    for name in _FEEDBACKS:
+        block = field_of(field_of(value, name[0]), name[1])
+        if is_filled(block):
+            return f"stopped by a content filter ({block})"
+    return None
+
+
+def _status_of(layer: Layer) -> str | None:
+    """The status of a result, or of a part that says what it is; rows of data have theirs too."""
+    status = field_of(layer.value, "status")
+    if layer.depth > 0 and not isinstance(field_of(layer.value, "type"), str):
+        return None
+    return status.lower() if isinstance(status, str) else None
 
 
 def _word_of(value: object) -> str | None:
     """The word by which an object says how it ended: "" while it has not, None if it does not."""
-    words = [_level(field_of(value, name)) for name in _FIELDS if _carries(value, name)]
+    names = filter(value.__contains__, _FIELDS) if type(value) is dict else _FIELDS
+    words = [_level(field_of(value, name)) for name in names if _carries(value, name)]
     if told := next(filter(None, words), None):
         return told
-    if field_of(value, "type") == "response.completed":
+    kind = field_of(value, "type")
+    if isinstance(kind, str) and kind in _END_TYPES:
         return "completed"
-    flags = [flag for name in _FLAGS if isinstance(flag := field_of(value, name), bool)]
-    is_turn = any(field_of(value, name) is not None for name in ("message", "response", "text"))
-    if flags and is_turn:
-        return "done" if any(flags) else ""
+    if (flag := _flag_of(value)) is not None:
+        return "done" if flag else ""
     return "" if words else None
+
+
+def _flag_of(value: object) -> bool | None:
+    """The truth value by which Ollama and Cohere say it; a task that is not done is no answer."""
+    for name, beside in (("done", "message"), ("done", "response"), ("is_finished", "text")):
+        flag, held = field_of(value, name), field_of(value, beside)
+        if isinstance(flag, bool) and held is not None:
+            return flag
+    return None
 
 
 def _carries(value: object, name: str) -> bool:

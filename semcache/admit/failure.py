@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from semcache.admit.shape import Layer, field_of, layers
+from semcache.admit.shape import Layer, field_of, is_filled, layers
 
 __all__ = ["error_reason"]
 
@@ -42,11 +42,12 @@ def _layer_reason(layer: Layer) -> str | None:
         if field_of(value, name) is True:
             return f"{name} is true"
     error = field_of(value, "error")
-    if error and not isinstance(error, float):  # a measure of how wrong a number is
+    if is_filled(error) and not isinstance(error, float):  # a measure of how wrong a number is
         return f"it carries an error: {str(error)[:80]}"
     for name in ("type", "object"):
-        if field_of(value, name) in _TYPES:
-            return f"its {name} is {field_of(value, name)}"
+        kind = field_of(value, name)
+        if isinstance(kind, str) and kind in _TYPES:
+            return f"its {name} is {kind}"
     return _named_after_an_exception(value) or (None if layer.depth else _status_reason(value))
 
 
@@ -54,7 +55,7 @@ def _named_after_an_exception(value: object) -> str | None:
     """Read how AWS says it: the exception's name is a key, or stands under `__type`."""
     if not isinstance(value, Mapping):
         return None
-    names = (*(key for key, inner in value.items() if inner), value.get("__type"))
+    names = (*(key for key, inner in value.items() if is_filled(inner)), value.get("__type"))
     found = (name for name in names if isinstance(name, str) and name.endswith("Exception"))
     name = next(found, None)
     return None if name is None else f"it carries an error: {name}"
@@ -66,11 +67,15 @@ def _status_reason(value: object) -> str | None:
         if _is_bad(status) or (name == "status" and str(status).lower() in _BAD_WORDS):
             return f"{name} is {status}"
     for name in ("success", "ok"):
-        if field_of(value, name) is False and any(field_of(value, n) for n in _COMPLAINTS):
+        if field_of(value, name) is False and any(
+            is_filled(field_of(value, n)) for n in _COMPLAINTS
+        ):
             return f"{name} is false"
     for code_name, message_name in _PAIRS:
         code, message = field_of(value, code_name), field_of(value, message_name)
-        if isinstance(message, str) and (_is_bad(code) or (code and code_name != "code")):
+        if isinstance(message, str) and (
+            _is_bad(code) or (is_filled(code) and code_name != "code")
+        ):
             return f"{code_name} is {code}"
     return None
 

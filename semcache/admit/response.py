@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import filterfalse
 
 from semcache.admit.emptiness import is_empty
 from semcache.admit.ending import cut_reason, open_reason
@@ -70,8 +71,9 @@ class Admission:
         (pass the list again where there is no such thing). The first reason found is returned.
         """
         parts = [value] if chunks is None else list(chunks)
-        told = sent(parts) or [part for part in parts if part != _END_MARKER] or parts
-        streamed = chunks is not None or len(told) > 1
+        wire = sent(parts)
+        told = wire.objects if wire else list(filterfalse(_is_end_marker, parts)) or parts
+        streamed = chunks is not None or (wire is not None and wire.streamed)
         found = map(self._own_error, (*parts, value))
         reason = next(filter(None, found), None)
         reason = reason or next(filter(None, map(error_reason, told)), None)
@@ -102,6 +104,10 @@ class Admission:
         # The user's check must not break the user's call.
         except Exception as error:
             return f"cache_if raised {type(error).__name__}: {error}"
+
+
+def _is_end_marker(part: object) -> bool:
+    return isinstance(part, str) and part == _END_MARKER
 
 
 def is_refusal(value: object) -> bool:

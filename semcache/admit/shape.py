@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-__all__ = ["Layer", "answer_text", "field_of", "has_tool_calls", "layers"]
+__all__ = ["Layer", "answer_text", "field_of", "has_tool_calls", "is_filled", "layers"]
 
 _MAX_DEPTH = 8
+_MOST_LAYERS = 100_000
 _TEXT_FIELDS = ("content", "text", "output_text", "refusal")
 _CONTAINERS = ("choices", "message", "delta", "content", "parts", "candidates", "output", "results")
 _TOOL_FIELDS = ("tool_calls", "function_call", "functionCall", "toolUse", "tool_use")
@@ -55,7 +56,7 @@ def field_of(value: object, name: str) -> object:
     >>> field_of({"id": 7}, "id")
     7
     """
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         return value.get(name)
     if value is None or isinstance(value, str | bytes | int | float | Sequence | type):
         return None
@@ -67,31 +68,45 @@ def field_of(value: object, name: str) -> object:
     return None if callable(found) else found
 
 
+def is_filled(value: object) -> bool:
+    """Say whether a field holds anything, for values of any library: an array has no truth."""
+    if value is None or value is False:
+        return False
+    return not isinstance(value, str | bytes | int | float | Sequence | Mapping) or bool(value)
+
+
 def layers(value: object) -> Iterator[Layer]:
     """Give a result and all that it nests, outermost first. Texts and numbers are no layers.
 
     >>> [seen.seat for seen in layers({"choices": [{"index": 1, "delta": {}}]})]
     [None, 1, 1]
     """
-    return _layers(value, 0, None)
+    return _layers(value, 0, None, {})
 
 
-def _layers(value: object, depth: int, seat: int | None) -> Iterator[Layer]:
-    if depth > _MAX_DEPTH or value is None or isinstance(value, str | bytes | int | float):
+def _layers(
+    value: object, depth: int, seat: int | None, seen: dict[int, object]
+) -> Iterator[Layer]:
+    if value is None or isinstance(value, str | bytes | int | float):
         return
     if (items := _items(value)) is not None:
         for item in items:
-            yield from _layers(item, depth, seat)
+            yield from _layers(item, depth, seat, seen)
         return
+    # Some objects have any field they are asked for: themselves, or one more of their kind.
+    if depth > _MAX_DEPTH or id(value) in seen or (depth and len(seen) > _MOST_LAYERS):
+        return
+    seen[id(value)] = value
     yield Layer(value, depth, seat)
-    for name in _NESTS:
+    for name in filter(value.__contains__, _NESTS) if type(value) is dict else _NESTS:
         found = field_of(value, name)
         if name not in _SEATED or (items := _items(found)) is None:
-            yield from _layers(found, depth + 1, seat)
+            yield from _layers(found, depth + 1, seat, seen)
             continue
         for place, item in enumerate(items):
             index = field_of(item, "index")
-            yield from _layers(item, depth + 1, index if isinstance(index, int) else place)
+            seated = index if isinstance(index, int) else place
+            yield from _layers(item, depth + 1, seated, seen)
 
 
 def _items(value: object) -> Sequence[object] | None:
@@ -126,8 +141,8 @@ def _text_parts(value: object) -> list[object]:
     if isinstance(delta, str):
         return [delta] if str(field_of(value, "type")).endswith("text.delta") else []
     # A responses object repeats in `output_text` what its `output` holds.
-    names = ("output",) if field_of(value, "output") else _TEXT_FIELDS
-    parts = [part for name in names if (part := field_of(value, name))]
+    names = ("output",) if is_filled(field_of(value, "output")) else _TEXT_FIELDS
+    parts = [part for name in names if is_filled(part := field_of(value, name))]
     if parts:
         return parts
     nested = (field_of(value, name) for name in _CONTAINERS)
@@ -149,4 +164,4 @@ def _calls_tool(layer: Layer) -> bool:
     kind = field_of(layer.value, "type")
     if isinstance(kind, str) and kind in _TOOL_TYPES:
         return True
-    return any(field_of(layer.value, name) for name in _TOOL_FIELDS)
+    return any(is_filled(field_of(layer.value, name)) for name in _TOOL_FIELDS)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-__all__ = ["sent"]
+__all__ = ["Sent", "sent"]
 
 _FIELDS = ("data:", "event:", "id:", "retry:", ":")
 _OF_A_PROVIDER = frozenset(
@@ -18,22 +19,34 @@ _OF_A_PROVIDER = frozenset(
 )
 
 
-def sent(parts: Sequence[object]) -> list[object] | None:
+class Sent(NamedTuple):
+    """What a text from the wire says: its objects, and whether they are the chunks of a stream."""
+
+    objects: list[object]
+    streamed: bool
+
+
+def sent(parts: Sequence[object]) -> Sent | None:
     """Give the objects that texts from the wire are made of; None if they are something else.
 
     The texts may be cut anywhere. What cannot be read any more, a torn end, is left out.
 
     >>> sent(['data: {"choices": [], ', '"id": 1}', chr(10), "data: [DONE]"])
-    [{'choices': [], 'id': 1}]
+    Sent(objects=[{'choices': [], 'id': 1}], streamed=True)
     >>> sent(['{"verdict": "error"}']) is None
     True
     """
     text = _joined(parts).lstrip("\ufeff \t\r\n")
     if text.startswith(_FIELDS):
-        return _events(text)
+        return _sent(_events(text), streamed=True)
     if text.startswith(("{", "[")):
-        return _bodies(text)
+        found = _bodies(text)
+        return _sent(found, streamed=len(found) > 1)
     return None
+
+
+def _sent(found: list[Mapping[str, object]], *, streamed: bool) -> Sent | None:
+    return Sent(list(found), streamed) if found else None
 
 
 def _joined(parts: Sequence[object]) -> str:
@@ -46,13 +59,12 @@ def _joined(parts: Sequence[object]) -> str:
     return ""
 
 
-def _events(text: str) -> list[object] | None:
+def _events(text: str) -> list[Mapping[str, object]]:
     lines = [line[5:].strip() for line in text.splitlines() if line.startswith("data:")]
-    found = [body for line in lines if isinstance(body := _parse(line), Mapping)]
-    return list(found) or None
+    return [body for line in lines if isinstance(body := _parse(line), Mapping)]
 
 
-def _bodies(text: str) -> list[object] | None:
+def _bodies(text: str) -> list[Mapping[str, object]]:
     whole = _parse(text)
     if isinstance(whole, Mapping):
         found = [whole]
@@ -61,7 +73,7 @@ def _bodies(text: str) -> list[object] | None:
     else:
         parsed = map(_parse, text.splitlines())
         found = [item for item in parsed if isinstance(item, Mapping)]
-    return list(found) if any(map(_is_of_a_provider, found)) else None
+    return found if any(map(_is_of_a_provider, found)) else []
 
 
 def _is_of_a_provider(body: Mapping[str, object]) -> bool:

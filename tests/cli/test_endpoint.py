@@ -76,7 +76,7 @@ def test_a_question_is_asked_and_answered() -> None:
         (
             200,
             json.dumps(GOOD).replace("stop", "length").encode(),
-            "incomplete answer: finish_reason 'length'",
+            "incomplete answer: cut off at the length limit",
         ),
     ],
 )

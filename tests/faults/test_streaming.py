@@ -1,4 +1,8 @@
-"""Half a stream is stored as a whole one, or a hit breaks the stream's form."""
+"""Half a stream is stored as a whole one, or a hit breaks the stream's form.
+
+Promise: a stream is stored only if it ended, whole by its own account; a hit has its chunks.
+Room: `semcache/stream.py`, `semcache/admit/ending.py`
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,15 @@ import asyncio
 import gc
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from semcache import SemanticCache
-from tests.fakes import Model
+from semcache import Refused, SemanticCache, Stored
+from semcache.errors import ArgumentError
+from tests.fakes import Far, Model
+from tests.faults.conftest import PATIENT
 
 PROMPT = "Explain how a kettle works"
 FORMS = pytest.mark.parametrize("form", ["stream", "async stream"])
@@ -61,6 +68,7 @@ async def _aread(made: Any, most: int | None, *, close: bool) -> list[Any]:
             break
     if close:
         await made.aclose()
+        return found
     del made
     gc.collect()
     await asyncio.sleep(0)
@@ -252,3 +260,205 @@ def test_b080_one_request_warmed_in_one_form_and_read_in_the_other(
             parts = read(ask_parts)
             assert "".join(parts) == whole
             assert parts in (TEN, [whole])
+
+
+@FORMS
+@pytest.mark.parametrize(
+    "value", [5, {"text": "tent"}, None, {"a", "b"}], ids=lambda v: type(v).__name__
+)
+def test_put_refuses_what_a_stream_cannot_replay(form: str, value: Any, far: SemanticCache) -> None:
+    """At put, with the remedy, not at the hit that would break."""
+    ask = streaming(form, far, lambda: iter(TEN))
+
+    with pytest.raises(ArgumentError, match="list of chunks"):
+        ask.put(value, PROMPT)
+
+    assert read(ask) == TEN
+
+
+@FORMS
+@pytest.mark.parametrize("value", [TEN, tuple(TEN), "".join(TEN), b"0 1 2"])
+def test_put_takes_chunks_or_a_text_as_the_only_one(
+    form: str, value: Any, far: SemanticCache
+) -> None:
+    """A text is not torn into letters."""
+    source = Source()
+    ask = streaming(form, far, source)
+
+    assert isinstance(ask.put(value, PROMPT), Stored)
+
+    assert read(ask) == ([value] if isinstance(value, str | bytes) else TEN)
+    assert source.calls == 0
+
+
+@FORMS
+def test_put_of_half_a_stream_is_refused(form: str, far: SemanticCache) -> None:
+    """What is put by hand is asked the same as what was read."""
+    ask = streaming(form, far, lambda: iter(TEN))
+
+    refused = ask.put([chat_chunk("Half a")], PROMPT)
+
+    assert isinstance(refused, Refused)
+    assert "finish reason" in refused.reason
+
+
+@FORMS
+@pytest.mark.parametrize("was_stream", [True, False])
+def test_a_function_that_changes_its_form_does_not_meet_its_old_answers(
+    form: str, was_stream: bool, tmp_path: Path
+) -> None:
+    """One name, first whole and then a stream, or the other way round, over one directory."""
+    answer = {"text": "tent"}
+
+    def whole(cache: SemanticCache) -> Any:
+        def stream(prompt: str, **_params: Any) -> Any:
+            return answer
+
+        stream.__qualname__ = "ask"
+        return cache.cached()(stream)(PROMPT)
+
+    def parts(cache: SemanticCache) -> Any:
+        def chunks() -> Iterator[Any]:
+            yield answer
+
+        def stream(prompt: str) -> Iterator[Any]:
+            yield from chunks()
+
+        async def astream(prompt: str) -> AsyncIterator[Any]:
+            for chunk in chunks():
+                yield chunk
+
+        function = stream if form == "stream" else astream
+        function.__qualname__ = "ask"
+        return read(cache.cached()(function))
+
+    for use in (parts, whole) if was_stream else (whole, parts):
+        with SemanticCache(tmp_path / "c", embedder=Far(), config=PATIENT) as cache:
+            assert use(cache) == (answer if use is whole else [answer])
+
+
+CUT_STREAMS: dict[str, list[Any]] = {
+    "ollama": [{"message": {"role": "assistant", "content": "A"}, "done": False}],
+    "completions": [
+        {"object": "text_completion", "choices": [{"text": "A", "finish_reason": None}]}
+    ],
+    "a second choice": [
+        {"choices": [{"index": 0, "delta": {"content": "A"}, "finish_reason": "stop"}]},
+        {"choices": [{"index": 1, "delta": {"content": "B"}, "finish_reason": None}]},
+    ],
+    "a reason called null": [{"output": {"text": "A", "finish_reason": "null"}}],
+    "langchain": [{"type": "AIMessageChunk", "content": "A", "response_metadata": {}}],
+    "usage is no end": [chat_chunk("A"), {"choices": [], "usage": {"total_tokens": 3}}],
+    "bedrock": [
+        {"messageStart": {"role": "assistant"}},
+        {"contentBlockDelta": {"delta": {"text": "A"}}},
+    ],
+    "bedrock throttled": [
+        {"contentBlockDelta": {"delta": {"text": "A"}}},
+        {"throttlingException": {"message": "slow down"}},
+    ],
+    "anthropic without a delta of the message": [
+        {"type": "message_start", "message": {"role": "assistant", "stop_reason": None}},
+        {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "A"}},
+        {"type": "message_stop"},
+    ],
+    "responses": [{"type": "response.output_text.delta", "delta": "A"}],
+    "raw events": ['data: {"choices": [{"delta": {"content": "A"}}]}\n\n', "data: [DONE]\n\n"],
+    "raw events, torn": [b'data: {"choices": [{"del', b'ta": {"content": "A"}}]}\n\ndata: {"cho'],
+    "raw lines": ['{"response": "A", "done": false}\n', '{"response": "B", "done": false}\n'],
+}
+
+
+@FORMS
+@pytest.mark.parametrize("shape", CUT_STREAMS)
+def test_a_stream_that_does_not_say_it_ended_is_not_stored(
+    form: str, shape: str, far: SemanticCache
+) -> None:
+    """In no provider's shape, parsed or as it came from the wire."""
+    ask = streaming(form, far, lambda: iter(CUT_STREAMS[shape]))
+
+    assert read(ask) == CUT_STREAMS[shape]
+
+    assert len(far) == 0
+    assert sum(far.stats().refused.values()) == 1
+
+
+WHOLE_STREAMS: dict[str, list[Any]] = {
+    "ollama": [
+        {"message": {"content": "A"}, "done": False},
+        {"message": {"content": ""}, "done": True, "done_reason": "stop"},
+    ],
+    "two choices": [
+        {"choices": [{"index": 0, "delta": {"content": "A"}, "finish_reason": "stop"}]},
+        {"choices": [{"index": 1, "delta": {"content": "B"}, "finish_reason": "stop"}]},
+    ],
+    "gemini": [
+        {"candidates": [{"content": {"parts": [{"text": "A"}]}}]},
+        {"candidates": [{"content": {"parts": [{"text": "B"}]}, "finishReason": "STOP"}]},
+    ],
+    "responses": [
+        {"type": "response.created", "response": {"status": "in_progress"}},
+        {"type": "response.output_text.delta", "delta": "A"},
+        {"type": "response.completed", "response": {"status": "completed"}},
+    ],
+    "raw events": [
+        'data: {"choices": [{"delta": {"content": "A"}, "finish_reason": null}]}\n\n',
+        'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\n',
+        "data: [DONE]\n\n",
+    ],
+    "null until it ends": [
+        {"output": {"text": "A", "finish_reason": "null"}},
+        {"output": {"text": "B", "finish_reason": "stop"}},
+    ],
+    "texts that look like data": ["data: the new oil", ": a saying"],
+}
+
+
+@FORMS
+@pytest.mark.parametrize("shape", WHOLE_STREAMS)
+def test_a_stream_that_says_it_ended_is_stored(form: str, shape: str, far: SemanticCache) -> None:
+    """The other side of the same rule, and texts are held to none."""
+    ask = streaming(form, far, lambda: iter(WHOLE_STREAMS[shape]))
+
+    assert read(ask) == read(ask) == WHOLE_STREAMS[shape]
+
+    assert far.stats().hits == {"exact": 1}
+
+
+@FORMS
+def test_a_stream_that_fails_after_its_finish_reason_is_not_stored(
+    form: str, far: SemanticCache
+) -> None:
+    """A reason in a chunk is not the end of the source."""
+    calls: list[int] = []
+
+    def chunks() -> Iterator[Any]:
+        calls.append(1)
+        yield chat_chunk("A", "stop")
+        if len(calls) == 1:
+            raise ConnectionError("reset")
+
+    ask = streaming(form, far, chunks, shared=True)
+
+    with pytest.raises(ConnectionError):
+        read(ask)
+
+    assert len(far) == 0
+    assert read(ask) == [chat_chunk("A", "stop")]
+
+
+@FORMS
+def test_one_dict_that_is_filled_up_and_yielded_again_is_many_chunks(
+    form: str, far: SemanticCache
+) -> None:
+    """Each chunk is what it was when it was yielded, on the miss and on the hit."""
+
+    def chunks() -> Iterator[Any]:
+        growing = {"text": ""}
+        for letter in "abc":
+            growing["text"] += letter
+            yield growing
+
+    ask = streaming(form, far, chunks)
+
+    assert read(ask) == read(ask) == [{"text": text} for text in ("a", "ab", "abc")]

@@ -1,19 +1,27 @@
-"""The cached value changes between store and hit: in place, in type, or into nothing."""
+"""The cached value changes between store and hit: in place, in type, or into nothing.
+
+Promise: a hit has the type and content of what was stored, and is nobody else's object.
+Room: `semcache/value.py`, `semcache/draft.py`
+"""
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import logging
 import threading
+import zoneinfo
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
-from semcache import Config, Hit, SemanticCache
+from semcache import Config, Decision, Hit, SemanticCache
 from semcache.decorator import Decorate
+from tests.answers import Finish, Point, form
 from tests.fakes import Far, Model
 from tests.faults.calls import call, decorate, replies
 from tests.faults.conftest import PATIENT
@@ -167,3 +175,113 @@ def test_b128_an_empty_cache_passed_to_the_decorator_is_used() -> None:
             return model()
 
         assert [ask(PROMPT), ask(PROMPT)] == ["R1", "R1"]
+
+
+def test_a_rule_that_changes_the_answer_changes_neither_the_callers_nor_the_stored(
+    kind: str, far: SemanticCache
+) -> None:
+    """`cache_if` and `cost` are asked about a copy."""
+
+    def meddle(answer: Any) -> float:
+        inner = answer[0] if isinstance(answer, list) else answer
+        inner["text"] = "meddled"
+        return 1.0
+
+    rules = {"cache_if": meddle, "cost": meddle}
+    ask = decorate(kind, far, lambda _prompt: {"text": "tent"}, **rules)
+
+    assert [call(kind, ask, PROMPT) for _ in range(2)] == [{"text": "tent"}] * 2
+    assert far.stats().hits == {"exact": 1}
+
+
+def test_an_observer_and_a_caller_do_not_share_a_hit(kind: str) -> None:
+    """What a logger keeps of a hit stays as it was served, and a logger changes no answer."""
+    kept: list[Hit[Any]] = []
+
+    def observe(decision: Decision) -> None:
+        if isinstance(decision, Hit):
+            kept.append(decision)
+
+    with SemanticCache(embedder=Far(), config=PATIENT, on_decision=observe) as cache:
+        ask = decorate(kind, cache, lambda _prompt: {"parts": [1]})
+        call(kind, ask, PROMPT)
+
+        call(kind, ask, PROMPT)["parts"].append(2)
+        seen = kept[0].value[0] if "stream" in kind else kept[0].value
+        assert seen == {"parts": [1]}
+        seen["parts"].append(3)
+
+        assert call(kind, ask, PROMPT) == {"parts": [1]}
+
+
+def test_a_function_that_keeps_its_answer_and_changes_it_changes_no_hit(
+    kind: str, far: SemanticCache
+) -> None:
+    """A client that reuses one buffer for all of its answers."""
+    buffer: dict[str, Any] = {}
+
+    def body(prompt: str) -> dict[str, Any]:
+        buffer.update(text=prompt, tokens=[len(prompt)])
+        return buffer
+
+    ask = decorate(kind, far, body, shared=True)
+    first = [form(call(kind, ask, prompt)) for prompt in (PROMPT, "Describe a red kettle")]
+    buffer["tokens"].append(0)
+
+    assert [form(call(kind, ask, p)) for p in (PROMPT, "Describe a red kettle")] == first
+
+
+def test_callers_that_wait_for_one_call_get_an_object_each(far: SemanticCache) -> None:
+    """Tasks that share one call in flight share no answer."""
+
+    @far.cached()
+    async def ask(prompt: str) -> dict[str, list[str]]:
+        await asyncio.sleep(0)
+        return {"tags": [prompt]}
+
+    async def main() -> list[dict[str, list[str]]]:
+        answers = await asyncio.gather(*(ask(PROMPT) for _ in range(3)))
+        answers[0]["tags"].append("mine")
+        return [*answers[1:], await ask(PROMPT)]
+
+    assert asyncio.run(main()) == [{"tags": [PROMPT]}] * 3
+
+
+def test_a_text_with_a_class_of_its_own_does_not_come_back_as_a_plain_one(
+    kind: str, far: SemanticCache
+) -> None:
+    """A str that says by its class that it is cut must not lose that on the way."""
+
+    class CutText(str):
+        __slots__ = ()
+
+    ask = decorate(kind, far, lambda _prompt: CutText("Half a te"))
+
+    answers = [call(kind, ask, PROMPT) for _ in range(2)]
+
+    assert [type(answer) for answer in answers] == [CutText, CutText]
+    assert len(far) == 0
+
+
+def test_moments_numbers_and_enums_are_what_they_were_after_a_restart(
+    kind: str, tmp_path: Path
+) -> None:
+    """Zones and folds, minus zero, NaN, exact decimals and the order of a dict."""
+    zone = zoneinfo.ZoneInfo("Europe/Berlin")
+    answer = {
+        "when": dt.datetime(2024, 10, 27, 2, 30, tzinfo=zone, fold=1),
+        "numbers": [-0.0, float("nan"), float("-inf"), Decimal("1.10"), 2**70, True],
+        "finish": Finish.STOP,
+        "point": Point("a", [0.1]),
+        2: "an int for a key",
+    }
+
+    for _opening in range(2):
+        with SemanticCache(tmp_path / "c", embedder=Far(), config=PATIENT) as cache:
+            ask = decorate(kind, cache, lambda _prompt: answer, shared=True)
+            back = [call(kind, ask, PROMPT) for _ in range(2)]
+            hits = dict(cache.stats().hits)
+
+        assert [form(item) for item in back] == [form(answer)] * 2
+
+    assert hits == {"exact": 2}

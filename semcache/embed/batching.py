@@ -220,6 +220,9 @@ class Worker:
         """The windows of `text`, or why it is not for the embedder."""
         if _is_blank(text):
             return NoEmbedding(Reason.BLANK_TEXT)
+        if not any(map(str.isalnum, text)):
+            # Its vector would be that of no meaning, and all such texts near one another.
+            return NoEmbedding(Reason.UNREADABLE, "there is no letter or digit in it")
         if len(text) > _MOST_CHARACTERS:
             return _too_long(f"{len(text)} characters, at most {_MOST_CHARACTERS}")
         unread = _unread(self._embedder, text)
@@ -245,7 +248,9 @@ def _is_blank(text: str) -> bool:
 
 
 def _unread(embedder: Embedder, text: str) -> str | None:
-    """What the embedder says it cannot read; None if it reads everything or cannot say."""
+    """What the embedder cannot read; None if it reads everything or cannot say."""
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        return "half a character: a lone surrogate, which no tokenizer takes"
     unknown = getattr(embedder, "unknown", None)
     if unknown is not None:
         words = list(unknown(text))

@@ -110,7 +110,7 @@ class _Side:
 
     __slots__ = ("_enter", "_leave")
 
-    def __init__(self, enter: Callable[[], None], leave: Callable[[], None]) -> None:
+    def __init__(self, enter: Callable[[], object], leave: Callable[[], None]) -> None:
         self._enter = enter
         self._leave = leave
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from semcache.config import Config
 from semcache.decision import Reason
-from semcache.embed.batching import Embedded, Embedding, NoEmbedding, is_loaded
+from semcache.embed.batching import Embedded, Embedding, NoEmbedding, is_loaded, known_width
 from semcache.embed.service import EmbeddingService
 from semcache.epochs import Epochs
 from semcache.errors import DimensionError, StoreError, StoreTimeoutError
@@ -151,13 +151,12 @@ class Rooms:
 
         The stored vectors themselves are asked: whoever filled the directory, and however.
         """
-        embedder, spaces = self.embedding.embedder, self.projections.spaces()
-        if embedder is None or not spaces or not is_loaded(embedder):
-            return
-        widths = {space.dimension for space in spaces}
-        if embedder.dimension not in widths:
+        embedder = self.embedding.embedder
+        width = None if embedder is None else known_width(embedder)
+        widths = {space.dimension for space in self.projections.spaces()}
+        if width is not None and widths and width not in widths:
             self.close()
-            raise DimensionError(min(widths), embedder.dimension)
+            raise DimensionError(min(widths), width)
 
     def _settle_threshold(self) -> None:
         """Take what was measured for the embedder, once it is loaded and if none was given.
@@ -168,17 +167,17 @@ class Rooms:
         if self.walk.policy is not Reason.LOADING or embedder is None or not is_loaded(embedder):
             return
         self.walk.policy = Reason.NO_THRESHOLD
-        kind = type(embedder).__qualname__
+        why = "no threshold was measured for it"
         try:
             own = getattr(embedder, "default_threshold", None)
             if own is not None:
                 self.walk.policy = Threshold(own)
                 return
-            why = f"no threshold was measured for the embedder {kind}"
         except Exception as error:  # a property of the user's may raise anything
-            why = f"default_threshold of the embedder {kind}: {type(error).__name__}: {error}"
+            why = f"its default_threshold: {type(error).__name__}: {error}"
         warn_once(
-            f"{why}: the semantic tier is off. Measure one on your own prompts and pass threshold=."
+            f"the semantic tier is off for the embedder {embedder.name!r} ({why}). Measure a "
+            "threshold on your own prompts and pass threshold=."
         )
 
     def _tell_of_other_vectors(self) -> None:

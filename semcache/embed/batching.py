@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 from weakref import WeakSet
 
 import numpy as np
@@ -31,6 +31,7 @@ __all__ = [
     "NoEmbedding",
     "Worker",
     "is_loaded",
+    "known_width",
 ]
 
 # Bounds of one forward pass, so that a batch ends well inside the deadline of its first caller.
@@ -240,6 +241,15 @@ class Worker:
 def is_loaded(embedder: Embedder) -> bool:
     """Whether it can be asked at once: it has no `load`, or says that it is `loaded`."""
     return getattr(embedder, "load", None) is None or bool(getattr(embedder, "loaded", False))
+
+
+def known_width(embedder: Embedder) -> int | None:
+    """The width of its vectors, if it can be told at once."""
+    if not is_loaded(embedder):
+        return None
+    untold: Any = object()
+    known = getattr(embedder, "known_dimension", untold)
+    return embedder.dimension if known is untold else known
 
 
 def _is_blank(text: str) -> bool:

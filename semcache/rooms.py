@@ -185,16 +185,14 @@ class Rooms:
         if self._has_told or not self.embedder_name:
             return
         self._has_told = True
-        kept = {
-            space.embedder: count
-            for space, count in self.projections.spaces().items()
-            if space != (self.embedder_name, self.embedding.dimension)
-        }
-        if kept:
+        own = (self.embedder_name, self.embedding.dimension)
+        others = {space: n for space, n in self.projections.spaces().items() if space != own}
+        if others:
+            names = ", ".join(f"{name!r} of width {width}" for name, width in sorted(others))
             warn_once(
-                f"{sum(kept.values())} entries were embedded by {sorted(kept)}, not by "
-                f"the embedder in use, {self.embedder_name!r}: only the exact and near-duplicate "
-                "tiers serve them until they are stored anew."
+                f"{sum(others.values())} entries were embedded by {names}, not by the embedder in "
+                f"use, {own[0]!r} of width {own[1]}: only the exact and near-duplicate tiers serve "
+                "them until they are stored anew."
             )
 
     @property

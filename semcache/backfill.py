@@ -74,6 +74,18 @@ class Backfill:
             self._waiting.update({entry.key: _Bare(entry.entry_id) for entry in entries})
             self._start()
 
+    def forget(self, keys: Iterable[bytes]) -> None:
+        """Embed nothing for keys that have left the store: no more waits than is stored."""
+        with self._lock:
+            for key in keys:
+                self._waiting.pop(key, None)
+                self._missed.pop(key, None)
+
+    def forget_gone(self, key: bytes) -> None:
+        """Forget a key just queued if it had left the store before that."""
+        if self._projections.read(key) is None:
+            self.forget([key])
+
     def embed_missed(self) -> None:
         """Queue again what was put aside: the embedder has just answered."""
         if not self._missed:
@@ -151,17 +163,11 @@ class Backfill:
         def change(stored: Entry) -> Entry | None:
             return self.filled(stored, embedded) if stored.entry_id == entry.entry_id else None
 
-        amended = self._store.amend(entry.key, change)
-        if amended is not None:
-            self._projections.add(amended)
-            self.drop_ghost(amended)
-
-    def drop_ghost(self, entry: Entry) -> None:
-        """Take back what was indexed after it had vanished, since nobody else will hear of it."""
-        if self._store.peek(entry.key) is None:
-            self._projections.remove([entry.key])
+        if self._store.amend(entry.key, change) is not None:
+            self._projections.follow([entry.key])
 
     def _put_aside(self, entry: Entry, bare: _Bare, reason: Reason) -> None:
         if reason in _PASSING and bare.tries < _MOST_TRIES:
             with self._lock:
                 self._missed[entry.key] = replace(bare, tries=bare.tries + 1)
+            self.forget_gone(entry.key)

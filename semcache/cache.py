@@ -75,8 +75,9 @@ class SemanticCache:
     Args:
         directory: where entries are kept; None keeps them in memory only. One directory may be
             open in several processes at once.
-        threshold: lowest cosine that the semantic tier serves, 0 to 1. Left out: the embedder's
-            own default, 0.95 for all-MiniLM-L6-v2. Given: a floor under any policy.
+        threshold: lowest cosine that the semantic tier serves, 0 to 1. Left out: what was measured
+            for the embedder (0.95 for all-MiniLM-L6-v2, else its `default_threshold`); without
+            that the semantic tier is off, and says so. Given: a floor under any policy.
         ttl_seconds: lifetime of an answer; a timedelta is accepted, None is for ever, 0 an error.
         namespace: the tenant whose entries these calls see, unless a call names another.
         embedder: None for all-MiniLM-L6-v2, a model name or path, an object with `embed`, `name`
@@ -774,8 +775,7 @@ class SemanticCache:
         for entry in (entries := check_items("entries", entries, "pass a list of Entry")):
             check_kind("entries", entry, Entry, "pass entries, as `entries()` gives them")
         self._rooms.store.put(entries)
-        for entry in entries:
-            self._rooms.projections.add(entry)
+        self._rooms.projections.follow([entry.key for entry in entries])
         return len(entries)
 
     def stats(self) -> Stats:

@@ -17,7 +17,6 @@ from semcache.arguments import check_folder, check_kind
 from semcache.errors import ArgumentError, FileFormatError
 
 __all__ = [
-    "DEFAULT_THRESHOLD",
     "USE_DEFAULT",
     "Config",
     "UseDefault",
@@ -26,8 +25,6 @@ __all__ = [
     "check_renewal",
     "check_ttl",
 ]
-
-DEFAULT_THRESHOLD: Final = 0.95
 
 
 class UseDefault:
@@ -93,8 +90,8 @@ class Config:
     """
 
     threshold: float | None = None
-    """Lowest cosine served by the semantic tier. None: the embedder's own default, else 0.95.
-    A threshold given here is a floor under any policy."""
+    """Lowest cosine served by the semantic tier. None: what was measured for the embedder; where
+    nothing was, the tier stands aside. A threshold given here is a floor under any policy."""
     ttl_seconds: float | None = 3600.0
     ttl_jitter: float = 0.05
     """Share of the cache's own lifetime by which it may end early, drawn per entry, so that entries

@@ -4,7 +4,8 @@ Scope is all that must be identical: namespace, model, parameters, tools, system
 earlier turn, extras. Text is the last user message. Rules:
   1. A plain string, one user message and one text part with that string are the same request.
   2. Ids of messages and tool calls count by position; every other field counts by value.
-  3. A request whose last message is not a user's plain text goes by the exact tier only.
+  3. A request whose last message is not a user's plain text, or is blank or longer than
+     LONGEST_COMPARED, goes by the exact tier only.
   4. What has no stable form raises ValueFormError; the caller turns it into a Bypass.
 Nothing here looks anything up, and the caller's own objects are never changed.
 """
@@ -21,10 +22,14 @@ from semcache.errors import ValueFormError
 from semcache.sampling import has_sample_number, temperature_of
 from semcache.text.normalize import Form, is_blank, normalize, normalizer_name
 
-__all__ = ["Identity", "Messages", "Request", "ask_rule"]
+__all__ = ["LONGEST_COMPARED", "Identity", "Messages", "Request", "ask_rule"]
 
 Messages = str | Sequence[Any] | Mapping[str, Any]
 """A prompt, a list of chat messages of any provider's shape, or one message."""
+
+LONGEST_COMPARED: Final = 20_000
+"""Characters of a text that is still compared with others. To level, shingle and judge a text costs
+12 us a character, all of it being read: a quarter of a second here, 12 s for a megabyte."""
 
 _USER_ROLES: Final = frozenset({"user", "human"})
 _INSTRUCTIONS: Final = frozenset({"system", "developer"})
@@ -103,8 +108,8 @@ class Identity:
             text = ask_rule("normalize", normalize, text, self._normalize)
         else:
             text = normalize(text, self._normalize)
-        if exact_only is None and is_blank(text):
-            exact_only = Reason.BLANK_TEXT
+        if exact_only is None:
+            exact_only = _why_exact_only(text)
         scope_digest = self._scope(namespace, model, history, rest, scope, params or {})
         return Request(
             key=digest(scope_digest, text.encode("utf-8", "surrogatepass")),
@@ -145,6 +150,13 @@ class Identity:
         if plain and type(model) in (str, type(None)) and len(self._plain_scopes) < 4096:
             self._plain_scopes[(namespace, model)] = made
         return made
+
+
+def _why_exact_only(text: str) -> Reason | None:
+    """Say why a text is not compared with others, if so."""
+    if is_blank(text):
+        return Reason.BLANK_TEXT
+    return Reason.TOO_LONG if len(text) > LONGEST_COMPARED else None
 
 
 def ask_rule(option: str, rule: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

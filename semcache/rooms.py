@@ -10,22 +10,23 @@ import logging
 import os
 import random
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from semcache.config import DEFAULT_THRESHOLD, Config
+from semcache.config import Config
 from semcache.decision import Reason
-from semcache.embed.batching import Embedded, Embedding, NoEmbedding, is_loaded
+from semcache.embed.batching import Embedded, Embedding, NoEmbedding, is_loaded, known_width
 from semcache.embed.service import EmbeddingService
 from semcache.epochs import Epochs
-from semcache.errors import ArgumentError, DimensionError, StoreError, StoreTimeoutError
+from semcache.errors import DimensionError, StoreError, StoreTimeoutError
 from semcache.judge.threshold import Threshold
 from semcache.match.projections import Projections
 from semcache.removals import Removals
 from semcache.store.disk import DiskStore
+from semcache.store.facts import MAX_MARKS
 from semcache.store.journal import Change, Changes, Op, Resync
 from semcache.store.memory import MemoryStore
 from semcache.store.patience import patiently
@@ -37,6 +38,7 @@ from semcache.writer import Writer
 if TYPE_CHECKING:
     from semcache.admit.dynamic import DynamicRules
     from semcache.admit.response import Admission
+    from semcache.entry import Entry
     from semcache.protocols import Embedder, Guard
 
 __all__ = ["Collaborators", "Rooms", "warn_once"]
@@ -85,7 +87,10 @@ class Rooms:
         self.config = config
         self.telemetry = Telemetry()
         self.projections = Projections(
-            near_duplicates=config.near_duplicates, semantic=config.semantic
+            self._stored,
+            near_duplicates=config.near_duplicates,
+            semantic=config.semantic,
+            most_pending=config.queue_size,
         )
         self.embedding = EmbeddingService(
             given.embedder,
@@ -102,14 +107,13 @@ class Rooms:
             ),
             self.disk,
             queue_size=config.queue_size,
-            on_drop=self.projections.remove,
+            on_drop=self._let_go,
         )
-        self._check_width(replace_embedder=replace_embedder)
         self.epochs = Epochs()
         self._moving = threading.Lock()
         """Held from a counter's move on disk to its taking over, and while all are read anew."""
         self.removals = Removals()
-        self.marks: set[tuple[bytes, bytes]] = set()
+        self.marks: dict[tuple[bytes, bytes], None] = {}
         self.walk = Walk(
             config=config,
             store=self.store,
@@ -118,7 +122,7 @@ class Rooms:
             marks=self.marks,
             rules=given.rules,
             guards=given.guards,
-            policy=Threshold(DEFAULT_THRESHOLD if config.threshold is None else config.threshold),
+            policy=Reason.LOADING if config.threshold is None else Threshold(config.threshold),
             clock=given.clock,
         )
         self.writer = Writer(
@@ -135,36 +139,44 @@ class Rooms:
             jitter=given.chance,
             largest_bytes=config.max_bytes if self.disk is None else config.max_disk_bytes,
         )
-        self._settled = config.threshold is not None
         self._settle_threshold()
         self._rebuild()
+        if not replace_embedder:
+            self._check_width()
         self._has_told = False
 
-    def _check_width(self, *, replace_embedder: bool) -> None:
-        """Compare the directory's vector width with the embedder's, as far as both are known."""
+    def _check_width(self) -> None:
+        """Refuse a directory all of whose vectors are of another width, as far as both are known.
+
+        The stored vectors themselves are asked: whoever filled the directory, and however.
+        """
         embedder = self.embedding.embedder
-        if self.disk is None or embedder is None or not is_loaded(embedder):
-            return
-        width = embedder.dimension
-        kept = self.disk.meta_get("dimension")
-        if kept is not None and int(kept) != width and not replace_embedder:
+        width = None if embedder is None else known_width(embedder)
+        widths = {space.dimension for space in self.projections.spaces()}
+        if width is not None and widths and width not in widths:
             self.close()
-            raise DimensionError(int(kept), width)
-        self.disk.meta_set("dimension", str(width))
+            raise DimensionError(min(widths), width)
 
     def _settle_threshold(self) -> None:
-        """Take the embedder's own default, once it is loaded and if none was given."""
+        """Take what was measured for the embedder, once it is loaded and if none was given.
+
+        One model's number means nothing for another: without its own, the semantic tier is off.
+        """
         embedder = self.embedding.embedder
-        if self._settled or embedder is None or not is_loaded(embedder):
+        if self.walk.policy is not Reason.LOADING or embedder is None or not is_loaded(embedder):
             return
-        self._settled = True
-        own = getattr(embedder, "default_threshold", None)
-        if own is not None:
-            self.walk.policy = Threshold(own)
-            return
+        self.walk.policy = Reason.NO_THRESHOLD
+        why = "no threshold was measured for it"
+        try:
+            own = getattr(embedder, "default_threshold", None)
+            if own is not None:
+                self.walk.policy = Threshold(own)
+                return
+        except Exception as error:  # a property of the user's may raise anything
+            why = f"its default_threshold: {type(error).__name__}: {error}"
         warn_once(
-            f"no threshold is known for the embedder {type(embedder).__qualname__}; "
-            f"{DEFAULT_THRESHOLD} is used. Measure one on your own prompts and pass threshold=."
+            f"the semantic tier is off for the embedder {embedder.name!r} ({why}). Measure a "
+            "threshold on your own prompts and pass threshold=."
         )
 
     def _tell_of_other_vectors(self) -> None:
@@ -172,15 +184,14 @@ class Rooms:
         if self._has_told or not self.embedder_name:
             return
         self._has_told = True
-        kept = self.projections.embedders()
-        others = sorted(
-            name for name, count in kept.items() if count and name != self.embedder_name
-        )
+        own = (self.embedder_name, self.embedding.dimension)
+        others = {space: n for space, n in self.projections.spaces().items() if space != own}
         if others:
+            names = ", ".join(f"{name!r} of width {width}" for name, width in sorted(others))
             warn_once(
-                f"{sum(kept[name] for name in others)} entries were embedded by {others}, not by "
-                f"the embedder in use, {self.embedder_name!r}: only the exact and near-duplicate "
-                "tiers serve them until they are stored anew."
+                f"{sum(others.values())} entries were embedded by {names}, not by the embedder in "
+                f"use, {own[0]!r} of width {own[1]}: only the exact and near-duplicate tiers serve "
+                "them until they are stored anew."
             )
 
     @property
@@ -193,10 +204,7 @@ class Rooms:
         if not self.config.semantic:
             return [NoEmbedding(Reason.NO_EMBEDDER, "switched off")] * len(texts)
         made = self.embedding.embed_many(texts) if texts else []
-        try:
-            self._settle_threshold()
-        except ArgumentError as error:
-            warn_once(f"the embedder's default_threshold: {error}; {DEFAULT_THRESHOLD} is used.")
+        self._settle_threshold()
         self._tell_of_other_vectors()
         if any(isinstance(item, Embedding) for item in made):
             self.writer.backfill.embed_missed()
@@ -232,16 +240,15 @@ class Rooms:
     def _apply(self, change: Change) -> None:
         match change.op:
             case Op.PUT:
-                entry = self.store.get(change.key)
-                if entry is not None:
-                    self.projections.add(entry)
+                self.store.get(change.key)  # raises if it cannot be read: told again next time
+                self.projections.follow([change.key])
             case Op.DELETE:
                 self.removals.note([change.key])
-                self.projections.remove([change.key])
+                self._let_go([change.key])
             case Op.EPOCH:
                 self.epochs.set(change.tag, change.count)
             case Op.MARK:
-                self.marks.add((change.query_key, change.key))
+                self._remember([(change.query_key, change.key)])
             case _:
                 assert_never(change.op)
 
@@ -249,16 +256,24 @@ class Rooms:
         """Build every projection from the store anew; embed later what has no vector yet."""
         if self.disk is None:
             return
-        self.projections.clear()
         with self._moving:
             self.epochs.replace(self.disk.epochs(), self.disk.identity())
-        self.marks |= self.disk.marks()
-        bare = []
-        for entry in self.store.scan():
-            self.projections.add(entry)
-            if not entry.windows and not entry.exact_only:
-                bare.append(entry)
+        self._remember(self.disk.marks())
+        bare: list[Entry] = []
+        self.projections.rebuild(_noting_bare(self.store.scan(), bare))
         self.writer.backfill.embed_later(bare)
+
+    def _let_go(self, keys: Sequence[bytes]) -> None:
+        """Follow entries that have left the store."""
+        self.projections.follow(keys)
+        self.writer.backfill.forget(keys)
+
+    def _stored(self, key: bytes) -> Entry | None:
+        """Give what the indexes follow. What cannot be read now cannot be served either."""
+        try:
+            return self.store.peek(key)
+        except StoreError:  # counted where it was raised
+            return None
 
     def move_epoch(self, tag: str) -> int:
         """Move a counter, durably where there is a disk; give its new value."""
@@ -275,9 +290,15 @@ class Rooms:
 
     def mark(self, query_key: bytes, entry_key: bytes) -> None:
         """Never serve this entry to this query again, durably where there is a disk."""
-        self.marks.add((query_key, entry_key))
+        self._remember([(query_key, entry_key)])
         if self.disk is not None:
             patiently(partial(self.disk.add_mark, query_key, entry_key))
+
+    def _remember(self, pairs: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep as many marks as the disk does, the newest."""
+        self.marks.update(dict.fromkeys(pairs))
+        for pair in list(self.marks)[:-MAX_MARKS]:
+            self.marks.pop(pair, None)
 
     def delete(self, keys: Sequence[bytes]) -> int:
         """Take entries out of the indexes and the store; says how many there were."""
@@ -285,7 +306,7 @@ class Rooms:
         try:
             return self.store.delete(keys)
         finally:
-            self.projections.remove(keys)
+            self._let_go(keys)
 
     def after_fork(self) -> None:
         """Take fresh locks in a forked child; the store and the embedder see to their own."""
@@ -299,6 +320,14 @@ class Rooms:
         """Write what is pending and let go of files and threads."""
         self.store.close()
         self.embedding.close()
+
+
+def _noting_bare(entries: Iterable[Entry], bare: list[Entry]) -> Iterator[Entry]:
+    """Pass entries on, noting those that are still to be embedded."""
+    for entry in entries:
+        if not entry.windows and not entry.exact_only:
+            bare.append(entry)
+        yield entry
 
 
 def _open_disk(

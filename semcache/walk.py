@@ -7,7 +7,7 @@ a Probe that wants a vector; `finish` takes the vector and decides. It writes no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -28,6 +28,7 @@ from semcache.embed.batching import Embedded, NoEmbedding
 from semcache.entry import Entry
 from semcache.epochs import Epochs
 from semcache.judge.guards import judge_pair
+from semcache.judge.threshold import Threshold
 from semcache.match.neardup import Prepared, prepare
 from semcache.match.projections import Candidate, Projections
 from semcache.request import Request
@@ -97,10 +98,11 @@ class Walk:
     store: TieredStore
     projections: Projections
     epochs: Epochs
-    marks: set[tuple[bytes, bytes]]
+    marks: Mapping[tuple[bytes, bytes], None]
     rules: DynamicRules | None
     guards: Sequence[Guard]
-    policy: Policy
+    policy: Policy | Reason
+    """How a cosine is judged, or why none can be: without a measured threshold none is served."""
     clock: Callable[[], float]
     _leases: dict[bytes, float] = field(default_factory=dict)
 
@@ -141,7 +143,7 @@ class Walk:
         limit = self.config.semantic_max_turns
         if limit is not None and request.turns > limit:
             return Reason.TOO_MANY_TURNS
-        return None
+        return self.policy if self.policy is Reason.NO_THRESHOLD else None
 
     def finish(self, probe: Probe, embedded: Embedded, embedder: str) -> Decision:
         """Take the vector and its embedder's fingerprint, or why there is none, and decide."""
@@ -153,11 +155,13 @@ class Walk:
             return self._miss(probe, probe.dead or reason, detail)
         handle = probe.handle
         handle.vectors, handle.embedder = embedded.vectors, embedder
+        if isinstance(self.policy, Reason):
+            return self.finish(probe, NoEmbedding(self.policy), embedder)
         scope, limit = handle.request.scope, self.config.top_k
         hit, found = self._search(
             probe,
             lambda: self.projections.semantic(embedder, scope, embedded.vectors, limit),
-            self.policy.minimum,
+            self.policy,
         )
         if not found:
             probe.steps.append(_SEMANTIC_NOTHING)
@@ -253,13 +257,15 @@ class Walk:
         handle = probe.handle
         handle.prepared = prepare(handle.request.text)
         scope, prepared, limit = handle.request.scope, handle.prepared, self.config.top_k
-        hit, found = self._search(probe, lambda: self.projections.near(scope, prepared, limit), 0.0)
+        hit, found = self._search(
+            probe, lambda: self.projections.near(scope, prepared, limit), _HARMLESS
+        )
         if not found:
             probe.steps.append(_NEAR_NOTHING)
         return hit
 
     def _search(
-        self, probe: Probe, ask: Callable[[], list[Candidate]], minimum: float
+        self, probe: Probe, ask: Callable[[], list[Candidate]], policy: Policy
     ) -> tuple[Hit[object] | None, list[Candidate]]:
         """Offer what an index finds; where the dead took the places, bury them and ask again."""
         seen: dict[bytes, Candidate] = {}
@@ -267,7 +273,7 @@ class Walk:
         for _ in range(_MOST_SEARCHES):
             found = [candidate for candidate in ask() if candidate.key not in seen]
             seen.update({candidate.key: candidate for candidate in found})
-            hit = self._offer(probe, found, minimum)
+            hit = self._offer(probe, found, policy)
             buried, probe.buried = probe.buried, set()
             self._bury(buried)
             if hit is not None or not buried:
@@ -275,19 +281,14 @@ class Walk:
         return hit, list(seen.values())
 
     def _bury(self, keys: set[bytes]) -> None:
-        """Take the dead out of the indexes; what was stored anew meanwhile goes back in."""
-        if not keys:
-            return
-        self.projections.remove(keys)
-        for key in keys:
-            entry = self.store.peek(key)
-            if entry is not None and self._dead(entry) is None:
-                self.projections.add(entry)
+        """Take the dead out of the indexes; what was stored anew meanwhile stays."""
+        if keys:
+            self.projections.follow(keys, unless=lambda entry: self._dead(entry) is not None)
 
-    def _offer(self, probe: Probe, found: list[Candidate], minimum: float) -> Hit[object] | None:
+    def _offer(self, probe: Probe, found: list[Candidate], policy: Policy) -> Hit[object] | None:
         """Judge candidates, best first, and serve the first that passes."""
         for candidate in found:
-            refusal = self._refuse(probe, candidate, minimum)
+            refusal = self._refuse(probe, candidate, policy)
             if isinstance(refusal, Entry):
                 self.store.get(refusal.key)  # only what is served counts as used
                 return self._serve(probe, refusal, candidate.tier, candidate.score)
@@ -300,10 +301,10 @@ class Walk:
         return None
 
     def _refuse(
-        self, probe: Probe, candidate: Candidate, minimum: float
+        self, probe: Probe, candidate: Candidate, policy: Policy
     ) -> Entry | tuple[Step, Near | None]:
         """Give the entry if it may be served, else the step and the near miss that say why not."""
-        name, score = candidate.tier.value, candidate.score
+        name, score, minimum = candidate.tier.value, candidate.score, policy.minimum
         entry = self.store.peek(candidate.key)
         if entry is None:
             probe.buried.add(candidate.key)
@@ -318,7 +319,7 @@ class Walk:
         if dead is not None:
             probe.dead = probe.dead or dead
             return Step(name, Outcome.STALE, score, reason=dead.value), None
-        if candidate.tier is Tier.SEMANTIC and not self.policy.decide(score):
+        if not policy.decide(score):
             near = Near(entry.entry_id, candidate.tier, score, "below the threshold", entry.text)
             return Step(name, Outcome.BELOW, score, minimum), near
         verdict = judge_pair(request.text, entry.text, self.guards)
@@ -365,6 +366,8 @@ def apart(hit: Hit[T]) -> Hit[T]:
     return hit if type(hit.value) is str else replace(hit, value=decode(hit.handle[1].payload))
 
 
+_HARMLESS = Threshold(0.0)
+"""The near-duplicate tier has compared the texts themselves: its share is no matter of degree."""
 _MOST_SEARCHES = 8
 """How often one look-up asks an index again; what is dead beyond that waits for the next."""
 _FAILURES = frozenset({Reason.EMBEDDER_FAILED, Reason.EMBEDDER_TIMEOUT})

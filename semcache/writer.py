@@ -115,12 +115,18 @@ class Writer:
         entry = self._admitted(handle, draft)
         if isinstance(entry, Refused):
             return entry
-        if not self._removals.unless_removed(handle.removals, entry, self._store.put_later):
+        gone: list[bytes] = []
+
+        def store(entry: Entry) -> None:
+            gone.extend(self._store.put_later(entry))
+
+        if not self._removals.unless_removed(handle.removals, entry, store):
             self._telemetry.refused("taken out meanwhile")
             return Refused("it was taken out or replaced while its call was in flight")
+        if entry.key in gone:
+            return self._outcome(entry, {entry.key})
         self._telemetry.stored()
-        self._projections.add_later(entry, handle.prepared)
-        self.backfill.drop_ghost(entry)
+        self._projections.follow_later(entry.key, handle.prepared)
         self._settle_soon()
         self._embed_if_bare(entry)
         return Stored(entry.entry_id)
@@ -142,8 +148,9 @@ class Writer:
         gone = set(self._store.put(list(ready.values())))
         for entry, handle in kept:
             if ready[entry.key] is entry and entry.key not in gone:
-                self._projections.add(entry, handle.prepared)
+                self._projections.follow_later(entry.key, handle.prepared)
                 self._embed_if_bare(entry)
+        self._projections.settle()
         return [self._outcome(item, gone) for item in made]
 
     def _outcome(self, item: Entry | Refused, gone: set[bytes]) -> Stored | Refused:
@@ -253,6 +260,7 @@ class Writer:
     def _embed_if_bare(self, entry: Entry) -> None:
         if self._lacks(entry):
             self.backfill.embed_later([entry])
+            self.backfill.forget_gone(entry.key)  # it may have left before it was queued
 
     def _embedded(self, kept: list[tuple[Entry, Handle]]) -> list[tuple[Entry, Handle]]:
         """Add vectors to entries that lack them, in one batch, if the embedder is ready."""

@@ -17,6 +17,7 @@ class Same:
 
     name = "same"
     dimension = 8
+    default_threshold: float | None = 0.95
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         rows = np.zeros((len(texts), self.dimension), np.float32)
@@ -29,6 +30,7 @@ class Far:
 
     name = "far"
     dimension = 256
+    default_threshold: float | None = 0.95
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         rows = [self._row(text) for text in texts]

@@ -60,6 +60,11 @@ class EncodeEmbedder:
         return " ".join([f"{kind.__module__}.{kind.__qualname__}", *plain])
 
     @property
+    def known_dimension(self) -> int | None:
+        """The width, if it is known without asking the object, which may be far away."""
+        return self._dimension
+
+    @property
     def dimension(self) -> int:
         """The width of every vector; asks the object once, by encoding a word."""
         if self._dimension is None:

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 from weakref import WeakSet
 
 import numpy as np
@@ -31,6 +31,7 @@ __all__ = [
     "NoEmbedding",
     "Worker",
     "is_loaded",
+    "known_width",
 ]
 
 # Bounds of one forward pass, so that a batch ends well inside the deadline of its first caller.
@@ -220,6 +221,9 @@ class Worker:
         """The windows of `text`, or why it is not for the embedder."""
         if _is_blank(text):
             return NoEmbedding(Reason.BLANK_TEXT)
+        if not any(map(str.isalnum, text)):
+            # Its vector would be that of no meaning, and all such texts near one another.
+            return NoEmbedding(Reason.UNREADABLE, "there is no letter or digit in it")
         if len(text) > _MOST_CHARACTERS:
             return _too_long(f"{len(text)} characters, at most {_MOST_CHARACTERS}")
         unread = _unread(self._embedder, text)
@@ -239,13 +243,24 @@ def is_loaded(embedder: Embedder) -> bool:
     return getattr(embedder, "load", None) is None or bool(getattr(embedder, "loaded", False))
 
 
+def known_width(embedder: Embedder) -> int | None:
+    """The width of its vectors, if it can be told at once."""
+    if not is_loaded(embedder):
+        return None
+    untold: Any = object()
+    known = getattr(embedder, "known_dimension", untold)
+    return embedder.dimension if known is untold else known
+
+
 def _is_blank(text: str) -> bool:
     """Nothing in it shows: only blanks, controls and zero-width characters."""
     return all(unicodedata.category(char) in _UNSEEN for char in text)
 
 
 def _unread(embedder: Embedder, text: str) -> str | None:
-    """What the embedder says it cannot read; None if it reads everything or cannot say."""
+    """What the embedder cannot read; None if it reads everything or cannot say."""
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        return "half a character: a lone surrogate, which no tokenizer takes"
     unknown = getattr(embedder, "unknown", None)
     if unknown is not None:
         words = list(unknown(text))

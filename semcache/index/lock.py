@@ -8,6 +8,7 @@ a forked child starts with the lock free and nothing half changed.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from types import TracebackType
 
 from semcache.store.fork import REST_SECONDS, survive_forks
@@ -38,16 +39,16 @@ class ReadWriteLock:
     )
 
     def __init__(self) -> None:
-        self._reader = _Reader(self)
-        self._writer = _Writer(self)
+        self._reader = _Side(self._enter_read, self._leave_read)
+        self._writer = _Side(self._enter_write, self._leave_write)
         self._free()
         survive_forks(self)
 
-    def read(self) -> _Reader:
+    def read(self) -> _Side:
         """A context in which others may read and nobody writes."""
         return self._reader
 
-    def write(self) -> _Writer:
+    def write(self) -> _Side:
         """A context that nobody shares."""
         return self._writer
 
@@ -104,14 +105,17 @@ class ReadWriteLock:
             self._condition.notify_all()
 
 
-class _Reader:
-    __slots__ = ("_lock",)
+class _Side:
+    """A context that is entered and left by two methods of the lock."""
 
-    def __init__(self, lock: ReadWriteLock) -> None:
-        self._lock = lock
+    __slots__ = ("_enter", "_leave")
+
+    def __init__(self, enter: Callable[[], object], leave: Callable[[], None]) -> None:
+        self._enter = enter
+        self._leave = leave
 
     def __enter__(self) -> None:
-        self._lock._enter_read()
+        self._enter()
 
     def __exit__(
         self,
@@ -119,22 +123,4 @@ class _Reader:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._lock._leave_read()
-
-
-class _Writer:
-    __slots__ = ("_lock",)
-
-    def __init__(self, lock: ReadWriteLock) -> None:
-        self._lock = lock
-
-    def __enter__(self) -> None:
-        self._lock._enter_write()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._lock._leave_write()
+        self._leave()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from itertools import chain
 
 import numpy as np
 
@@ -54,17 +53,6 @@ class ScopedIndex:
         short = sum(index.nbytes + sys.getsizeof(index) for index in self._short.values())
         return maps + short + sum(index.nbytes for index in self._windowed())
 
-    def scopes(self) -> set[bytes]:
-        """Every scope that has an entry."""
-        return self._short.keys() | self._long.keys()
-
-    def keys(self, scope: bytes) -> list[bytes]:
-        """Every key of one scope."""
-        short = self._short.get(scope)
-        long = self._long.get(scope, {})
-        found = [] if short is None else list(short.keys())
-        return found + list(chain.from_iterable(index.keys() for index in long.values()))
-
     def add(self, scope: bytes, key: bytes, vectors: Vectors) -> None:
         """Store an entry's vectors, shape (windows, dimension), in place of what `key` had.
 
@@ -88,11 +76,6 @@ class ScopedIndex:
         removed = self._remove_other(scope, key, windows=0)
         self._prune(scope)
         return removed
-
-    def drop(self, scope: bytes) -> int:
-        """Forget a whole scope; return how many entries it had."""
-        count = len(self._short.pop(scope, ()))
-        return count + sum(len(index) for index in self._long.pop(scope, {}).values())
 
     def search(self, scope: bytes, vectors: Vectors, k: int) -> list[tuple[bytes, float]]:
         """Return up to `k` (key, score) pairs of `scope`, best first.

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from semcache.entry import Entry
 from semcache.errors import ArgumentError, CorruptRecordError
-from semcache.store import facts, journal, ledger
+from semcache.store import facts, ledger
 from semcache.store.codec import from_row, to_row
 from semcache.store.database import Database
-from semcache.store.journal import JOURNAL_ROWS, Change, Changes, Op, Resync, Run
+from semcache.store.journal import Change, Changes, Op, Resync, Run
 
 if TYPE_CHECKING:
     from semcache.store.safe_disk import Rows
@@ -246,23 +246,6 @@ class DiskStore:
     def marks(self) -> set[tuple[bytes, bytes]]:
         """Every (query_key, entry_key) pair that must not be served."""
         return self._database.read(lambda rows: facts.marks(rows.run))
-
-    def meta_get(self, name: str) -> str | None:
-        """The text remembered under `name`, or None."""
-        return self._database.read(lambda rows: facts.fact(rows.run, name))
-
-    def meta_set(self, name: str, value: str) -> None:
-        """Remember one text under `name`, durably."""
-
-        def work(_: Rows, run: Run) -> tuple[None, list[Change]]:
-            facts.set_fact(run, name, value)
-            return None, []
-
-        self._database.write(work)
-
-    def compact(self, keep_rows: int = JOURNAL_ROWS) -> int:
-        """Trim the journal to its newest rows; return how many went. Happens by itself as well."""
-        return self._database.write(lambda _, run: (journal.trim(run, keep_rows), []))
 
     def close(self) -> None:
         """Close the directory; closing twice does nothing."""

@@ -1,7 +1,7 @@
-"""The small things a directory remembers beside entries: epochs, marks and facts.
+"""The small things a directory remembers beside entries: epochs and marks.
 
 An epoch counts how often its tag was invalidated. A mark is a pair that is never to be served
-again. A fact is one named text. Works inside the caller's transaction.
+again. Works inside the caller's transaction.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ MAX_MARKS = 10_000
 _IDENTITY = as_blob("\x00identity")
 _CREATE = (
     "CREATE TABLE IF NOT EXISTS semcache_epoch (tag BLOB PRIMARY KEY, count INTEGER NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS semcache_fact (name BLOB PRIMARY KEY, value BLOB NOT NULL)",
     "CREATE TABLE IF NOT EXISTS semcache_mark ("
     " made INTEGER PRIMARY KEY AUTOINCREMENT,"
     " query BLOB NOT NULL,"
@@ -83,21 +82,3 @@ def marks(run: Run) -> set[tuple[bytes, bytes]]:
     if any(type(half) is not bytes for pair in found for half in pair):
         raise DamagedDatabaseError("it holds a mark that is not a pair of keys")
     return found
-
-
-def set_fact(run: Run, name: str, value: str) -> None:
-    """Remember `value` under `name`."""
-    run(
-        "INSERT OR REPLACE INTO semcache_fact (name, value) VALUES (?, ?)",
-        (as_blob(name), as_blob(value)),
-    )
-
-
-def fact(run: Run, name: str) -> str | None:
-    """The text under `name`, None if there is none."""
-    row = run("SELECT value FROM semcache_fact WHERE name = ?", (as_blob(name),)).fetchone()
-    if row is None:
-        return None
-    if type(row[0]) is not bytes:
-        raise DamagedDatabaseError(f"it holds a fact {name!r} that is not text")
-    return as_tag(row[0])

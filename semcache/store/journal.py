@@ -69,8 +69,12 @@ CREATE TABLE IF NOT EXISTS semcache_journal (
 
 
 def create(run: Run) -> None:
-    """Make the journal's table if it is not there."""
+    """Make the journal's table if it is not there, and read through it if it is.
+
+    Damage is met here, before anything is acknowledged into the same file.
+    """
     run(_CREATE)
+    run("SELECT TOTAL(count) FROM semcache_journal").fetchone()
 
 
 def append(run: Run, origin: bytes, changes: Iterable[Change]) -> None:

@@ -40,6 +40,7 @@ class TieredStore:
     >>> memory = MemoryStore(max_entries=10, max_bytes=10_000, clock=lambda: 1.0)
     >>> store = TieredStore(memory, None)
     >>> store.put_later(entry)
+    ()
     >>> store.get(entry.key) is entry
     True
     """
@@ -130,11 +131,12 @@ class TieredStore:
         with self._queue.turn():
             return self._write(disk, entries, is_new=True)
 
-    def put_later(self, entry: Entry) -> None:
+    def put_later(self, entry: Entry) -> tuple[bytes, ...]:
         """Store `entry` in memory now and on disk soon. Never raises for the disk's sake.
 
-        With a full queue the caller writes a batch itself. While the disk fails, the queue keeps
-        what fits for the next try.
+        Returns the keys that vanished at once to stay within the bounds. With a full queue the
+        caller writes a batch itself. While the disk fails, the queue keeps what fits for the next
+        try.
         """
         must_help = False
         with self._queue.lock:
@@ -145,6 +147,7 @@ class TieredStore:
         if must_help:
             self._queue.help()
         self._tell(gone)
+        return gone
 
     def amend(self, key: bytes, change: Callable[[Entry], Entry | None]) -> Entry | None:
         """Replace an entry by a later state of the same write: in memory now, on disk soon.

@@ -259,7 +259,7 @@ def test_an_embedders_threshold_that_cannot_be_is_told_of_and_not_used() -> None
         decision = cache.lookup(QUESTION)
 
         assert isinstance(decision, Miss)
-        assert decision.reason is Reason.NO_CANDIDATE
+        assert decision.reason is Reason.NO_THRESHOLD
 
 
 def test_a_batch_gives_each_prompt_its_own_answer() -> None:

@@ -1,4 +1,8 @@
-"""Signatures are empty, forget counts and order, only approximate, or can't be changed in place."""
+"""Signatures are empty, forget counts and order, only approximate, or can't be changed in place.
+
+Promise: a signature only proposes; a hit needs the true share and a harmless difference.
+Room: `semcache/match/neardup.py`, `semcache/text/shingles.py`
+"""
 
 from __future__ import annotations
 
@@ -129,3 +133,117 @@ def test_b062_put_overwrite_evict_and_put_again() -> None:
             assert (found.value, found.tier) == (-turn, Tier.NEAR_DUPLICATE)
             assert isinstance(gone, Miss)
             assert len(cache._rooms.projections) == len(cache) == 1
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("ทะเลเค็มเพราะอะไร", "ฟ้าเป็นสีฟ้าเพราะอะไร"),
+        ("समुद्र खारा क्यों है", "आकाश नीला क्यों है"),
+        ("لماذا البحر مالح", "لماذا السماء زرقاء"),
+        ("바다는 왜 짠가요", "하늘은 왜 파란가요"),
+        ("なぜ海は塩辛いのですか", "なぜ空は青いのですか"),
+        ("🌊🧂❓", "🌌🔵❓"),
+        ("∀x∃y x<y", "∃x∀y x<y"),
+    ],
+)
+def test_no_script_has_an_empty_signature(far: SemanticCache, texts: tuple[str, str]) -> None:
+    """Long enough for LSH or not: each text is found again, and not for the other."""
+    pairs = [texts, (f"{texts[0]} " * 6, f"{texts[1]} " * 6)]
+    for stored, other in pairs:
+        far.put(stored, stored, dynamic=False)
+
+        again = far.lookup(f" {stored}\u200b", dynamic=False)
+        miss = far.lookup(other, dynamic=False)
+
+        assert isinstance(again, Hit)
+        assert again.value == stored
+        assert isinstance(miss, Miss)
+        assert shingles(prepare(stored).canonical, SHINGLE_SIZE)
+
+
+TEMPLATE = (
+    "You are given the delivery note below. Check it against our rules for parcels and say in one "
+    "short sentence whether the parcel may leave the harbour today. The note: {} crates of {}."
+)
+
+
+def test_a_shared_template_fills_one_bucket_and_serves_none_of_it(far: SemanticCache) -> None:
+    """Each pair has a share of over 0.9; what differs is what is asked."""
+    texts = [TEMPLATE.format(n, goods) for n in (2, 12, 20) for goods in ("tea", "tar", "teak")]
+    for text in texts:
+        far.put(text, text, dynamic=False)
+
+    found = [far.lookup(text.removesuffix("."), dynamic=False) for text in texts]
+
+    sets = [shingles(prepare(text).canonical, SHINGLE_SIZE) for text in texts]
+    assert min(jaccard(sets[0], other) for other in sets) > 0.9
+    assert [d.value if isinstance(d, Hit) else None for d in found] == texts
+
+
+def test_equal_signatures_are_not_equal_texts(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if every text had one and the same signature, nothing wrong would be served."""
+    one = prepare("Which tax form do I file in spring for my garden shed?").signature
+    monkeypatch.setattr("semcache.match.neardup.signature", lambda *_: one)
+    texts = [
+        "Which tax form do I file in spring for my garden shed?",
+        "Which tax form do I file in autumn for my garden shed?",
+        "which tax form do i file in sprign for my garden shed",
+        "Describe the green tent that stands on the hill behind the harbour",
+    ]
+    with SemanticCache(embedder=Far(), config=PATIENT) as cache:
+        answers = replies(kind, cache, *texts, dynamic=False)
+
+    assert answers == ["R1", "R2", "R1", "R3"]
+
+
+def test_a_key_that_changes_its_text_is_found_by_the_new_one_only() -> None:
+    """In the buckets as in the forms, however long the two texts are."""
+    texts = [
+        "Which tax form do I file in spring for my garden shed?",
+        "Describe the green tent that stands on the hill behind the harbour",
+        "How tall is it?",
+        "Which tax form do I file in spring for my garden shed?",
+    ]
+    index = NearDuplicates()
+    for text, before in zip(texts, [None, *texts], strict=False):
+        index.add(b"key", text)
+
+        assert [key for key, _score, _why in index.search(text.upper())] == [b"key"]
+        assert before is None or not index.search(before)
+        assert len(index) == 1
+
+
+def test_of_two_keys_with_one_text_each_is_its_own() -> None:
+    """Taking one out leaves the other in the bucket that they shared."""
+    text = "Which tax form do I file in spring for my garden shed?"
+    slip = text.replace("garden", "gardne")
+    index = NearDuplicates()
+    index.add(b"one", text)
+    index.add(b"two", text)
+
+    index.remove(b"one")
+    index.remove(b"one")
+
+    assert [key for key, _score, _why in index.search(slip)] == [b"two"]
+
+
+def test_an_empty_index_takes_no_room_after_many_turns() -> None:
+    """Buckets of keys that are gone are gone as well."""
+    index = NearDuplicates()
+    for turn in range(50):
+        index.add(b"%d" % turn, f"Describe the green tent number {turn} on the hill by the sea")
+    for turn in range(50):
+        index.remove(b"%d" % turn)
+
+    assert index._lsh is not None
+    assert index._lsh.is_empty()
+    assert (len(index), index._by_form, index._lsh.get_counts()) == (0, {}, [{}] * 25)
+
+
+def test_without_a_shared_word_two_near_duplicates_are_none(judged: SemanticCache) -> None:
+    """A text of one repeated shingle is no more than itself: counts are part of the set."""
+    judged.put("no " * 30, "thirty", dynamic=False)
+    found = [judged.lookup("no " * count, dynamic=False) for count in (30, 29, 31, 60)]
+
+    assert [isinstance(decision, Hit) for decision in found] == [True, False, False, False]

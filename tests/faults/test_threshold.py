@@ -1,4 +1,9 @@
-"""A threshold is read backwards, read differently by two paths, or means nothing for a model."""
+"""A threshold is read backwards, read differently by two paths, or means nothing for a model.
+
+Promise: one number, higher is stricter, alike on every path; a model that nobody measured has none,
+and no other model's.
+Room: `semcache/judge/threshold.py`, `semcache/rooms.py`
+"""
 
 from __future__ import annotations
 
@@ -6,12 +11,14 @@ import asyncio
 import logging
 import math
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from semcache import Config, Decision, Hit, Miss, SemanticCache, SentenceTransformerEmbedder
+from semcache import Config, Decision, Hit, Miss, Reason, SemanticCache, SentenceTransformerEmbedder
+from semcache.embed.weights import MINILM_SHA256, THRESHOLDS
 from semcache.errors import ArgumentError
 from tests.fakes import Same
 from tests.faults.calls import decide, decorate, replies
@@ -149,23 +156,151 @@ class Unmeasured(Same):
     """A model that nobody has measured."""
 
     name = "unmeasured"
+    default_threshold = None
 
 
 def test_b139_an_unknown_model_asks_for_a_measured_threshold(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """One warning, and the strict 0.95 until then."""
+    """One warning; until then the semantic tier is off and says why, while the others serve."""
     with (
         caplog.at_level(logging.WARNING, "semcache"),
-        SemanticCache(embedder=Unmeasured(), config=PATIENT) as cache,
+        SemanticCache(embedder=Unmeasured(), guards=(), config=PATIENT) as cache,
     ):
         cache.put("Describe a green tent", "A")
-        step = cache.explain("Explain how a kettle works").steps[-1]
+        reworded = cache.lookup("Explain how a kettle works")
+        near = cache.lookup("describe a green tent!")
 
-    told = [r.getMessage() for r in caplog.records if "Unmeasured" in r.getMessage()]
+    told = [r.getMessage() for r in caplog.records if "'unmeasured'" in r.getMessage()]
     assert len(told) == 1
     assert "threshold=" in told[0]
-    assert step.threshold == 0.95
+    assert isinstance(reworded, Miss)
+    assert reworded.reason is Reason.NO_THRESHOLD
+    assert reworded.steps[-1].threshold is None
+    assert isinstance(near, Hit)
+
+
+def test_an_unmeasured_model_serves_nothing_by_meaning(kind: str) -> None:
+    """Nor is it asked at a look-up, in any kind of function."""
+    with SemanticCache(embedder=Unmeasured(), guards=(), config=PATIENT) as cache:
+        asked = ("Describe a green tent", "Explain how a kettle works", "Describe a green tent")
+
+        assert replies(kind, cache, *asked) == ["R1", "R2", "R1"]
+
+
+def test_a_threshold_of_zero_is_a_threshold_and_not_none_given() -> None:
+    """For a model with a number of its own and for one without; from code and the environment."""
+    zeros: list[dict[str, Any]] = [
+        {"threshold": 0},
+        {"threshold": 0.0},
+        {"config": Config.from_environment({"SEMCACHE_THRESHOLD": "0"})},
+    ]
+    for embedder in (Angle(), Measured()):
+        for zero in zeros:
+            with SemanticCache(embedder=embedder, guards=(), core=own_text, **zero) as cache:
+                cache.put("stored at 0", "A", dynamic=False)
+
+                assert isinstance(cache.lookup("other words at 80", dynamic=False), Hit)
+
+
+class Measured(Angle):
+    """A model that brings a number of its own."""
+
+    name = "measured"
+    default_threshold: Any = 0.5
+
+
+class Late(Measured):
+    """It can tell its number, as all else, only once it is loaded."""
+
+    def __init__(self) -> None:
+        self.loaded = False
+
+    def load(self) -> None:
+        self.loaded = True
+
+    @property
+    def default_threshold(self) -> Any:  # type: ignore[override]  # a property, as many have it
+        if not self.loaded:
+            raise RuntimeError("it is not loaded")
+        return 0.5
+
+
+@pytest.mark.parametrize("embedder", [Measured, Late])
+def test_a_models_own_number_is_the_one_used(embedder: type[Measured]) -> None:
+    """However late it is known."""
+    with SemanticCache(embedder=embedder(), guards=(), core=own_text, config=PATIENT) as cache:
+        cache.preload(60)
+        cache.put("stored at 0", "A", dynamic=False)
+
+        found = [cache.lookup(f"other words at {angle}", dynamic=False) for angle in (59, 61)]
+
+    assert [summary(decision)[0] for decision in found] == ["hit", "Miss"]
+
+
+@pytest.mark.parametrize("number", [7.0, -0.1, math.nan, "0.9", True])
+def test_a_models_own_number_that_cannot_be_is_no_number(number: Any) -> None:
+    """The tier is off; nothing else takes the number's place."""
+
+    class Odd(Measured):
+        default_threshold = number
+
+    with SemanticCache(embedder=Odd(), guards=(), core=own_text, config=PATIENT) as cache:
+        cache.put("stored at 0", "A", dynamic=False)
+        decision = cache.lookup("other words at 0", dynamic=False)
+
+    assert isinstance(decision, Miss)
+    assert decision.reason is Reason.NO_THRESHOLD
+
+
+class Stretched(Angle):
+    """It gives vectors of any length, so that an inner product or a distance is no cosine."""
+
+    name = "stretched"
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        lengths = np.array([[0.01 if "short" in text else 40.0] for text in texts])
+        return super().embed(texts) * lengths
+
+
+def test_the_score_is_a_cosine_whatever_the_length_of_a_vector() -> None:
+    """A long vector is not nearer, a short one not farther."""
+    with SemanticCache(
+        embedder=Stretched(), threshold=THRESHOLD, guards=(), core=own_text, config=PATIENT
+    ) as cache:
+        cache.put("stored at 0", "A", dynamic=False)
+        asked = ["short words at 25", "long words at 25", "short words at 27", "long words at 27"]
+
+        found = [summary(cache.lookup(text, dynamic=False)) for text in asked]
+
+    cosines = [math.cos(math.radians(angle)) for angle in (25, 25, 27, 27)]
+    assert [kind for kind, _score in found] == ["hit", "hit", "Miss", "Miss"]
+    assert [score for _kind, score in found] == pytest.approx(cosines, abs=1e-5)
+
+
+def test_a_restart_reads_the_threshold_and_the_scores_alike(tmp_path: Path) -> None:
+    """From disk as from memory, to the last bit."""
+    asked = [f"other words at {angle}" for angle in (0, 25.8, 25.9, 90)]
+    options: dict[str, Any] = {"threshold": THRESHOLD, "guards": (), "core": own_text}
+    with SemanticCache(tmp_path / "c", embedder=Angle(), config=PATIENT, **options) as cache:
+        cache.put("stored at 0", "A", dynamic=False)
+        before = [summary(cache.lookup(text, dynamic=False)) for text in asked]
+
+    with SemanticCache(tmp_path / "c", embedder=Angle(), config=PATIENT, **options) as cache:
+        after = [summary(cache.lookup(text, dynamic=False)) for text in asked]
+
+    assert [kind for kind, _score in before] == ["hit", "hit", "Miss", "Miss"]
+    assert after == before
+
+
+@pytest.mark.model
+def test_a_number_holds_for_the_weights_and_the_prompt_it_was_measured_with() -> None:
+    """Not for whatever a folder is called, nor for the same weights behind a prompt."""
+    plain, prompted = SentenceTransformerEmbedder(), SentenceTransformerEmbedder(prompt="query: ")
+
+    assert plain.default_threshold == 0.95
+    assert prompted.default_threshold is None
+    assert set(THRESHOLDS) == {MINILM_SHA256}
 
 
 @pytest.mark.model

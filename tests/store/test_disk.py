@@ -15,7 +15,7 @@ from semcache.store import facts, journal
 from semcache.store.codec import to_row
 from semcache.store.disk import Change, DiskStore, Op, Resync
 from semcache.store.safe_disk import ROW_OVERHEAD_BYTES
-from tests.contracts.store import make_entry
+from tests.contracts.store import make_entry, trim_journal
 from tests.fakes import Clock
 
 Open = Callable[..., DiskStore]
@@ -49,12 +49,11 @@ def key(name: str) -> bytes:
 
 
 def test_a_restart_finds_everything(open_store: Open) -> None:
-    """Entries, epochs, marks and facts are all there, and the count of bytes is right."""
+    """Entries, epochs and marks are all there, and the count of bytes is right."""
     store = open_store()
     store.put([make_entry("a"), make_entry("b")])
     store.move_epoch("kb:pricing")
     store.add_mark(key("q"), key("a"))
-    store.meta_set("dimension", "384")
     size_bytes = store.size_bytes
     store.close()
 
@@ -63,7 +62,6 @@ def test_a_restart_finds_everything(open_store: Open) -> None:
     assert names(store) == ["a", "b"]
     assert store.epochs() == {"kb:pricing": 1}
     assert store.marks() == {(key("q"), key("a"))}
-    assert (store.meta_get("dimension"), store.meta_get("absent")) == ("384", None)
     assert store.size_bytes == size_bytes
 
 
@@ -200,7 +198,7 @@ def test_a_trimmed_journal_asks_for_a_resync(open_store: Open) -> None:
     one, two = open_store(), open_store()
     one.put([make_entry(str(n)) for n in range(20)])
 
-    assert one.compact(keep_rows=5) == 15
+    assert trim_journal(one, keep_rows=5) == 15
 
     assert isinstance(two.catch_up(), Resync)
     one.put([make_entry("next")])
@@ -211,7 +209,7 @@ def test_trimming_everything_keeps_the_count_of_changes(open_store: Open) -> Non
     """Sequences are never used twice, not even after a restart."""
     store = open_store()
     store.put([make_entry("a"), make_entry("b")])
-    store.compact(keep_rows=0)
+    trim_journal(store, keep_rows=0)
     store.close()
     one, two = open_store(), open_store()
 

@@ -14,7 +14,7 @@ from semcache.entry import Entry
 from semcache.store.disk import DiskStore, Op, Resync
 from semcache.store.memory import MemoryStore
 from semcache.store.tiered import TieredStore
-from tests.contracts.store import make_entry
+from tests.contracts.store import make_entry, trim_journal
 from tests.fakes import Clock
 
 NAMES = st.sampled_from("abcdefgh")
@@ -167,10 +167,10 @@ class Shared(RuleBasedStateMachine):
         assert disk.epochs() == self.epochs
 
     @rule(which=st.integers(0, 1), keep_rows=st.integers(0, 3))
-    def compact(self, which: int, keep_rows: int) -> None:
+    def trim(self, which: int, keep_rows: int) -> None:
         disk = self.stores[which]._disk
         assert disk is not None
-        disk.compact(keep_rows)
+        trim_journal(disk, keep_rows)
 
     @rule(which=st.integers(0, 1))
     def restart(self, which: int) -> None:

@@ -16,7 +16,7 @@ from semcache.errors import StoreError, StoreTimeoutError
 from semcache.store.disk import DiskStore, Resync
 from semcache.store.memory import MemoryStore
 from semcache.store.tiered import TieredStore
-from tests.contracts.store import make_entry
+from tests.contracts.store import make_entry, trim_journal
 from tests.fakes import Clock
 
 
@@ -345,7 +345,7 @@ def test_a_resync_empties_memory_and_refills_the_filter(tmp_path: Path, open_sto
     store.put([make_entry("a")])
     other = DiskStore(tmp_path / "cache", clock=Clock(), max_bytes=10**6)
     other.put([make_entry("a", answer="theirs"), *(make_entry(str(n)) for n in range(10))])
-    other.compact(keep_rows=2)
+    trim_journal(other, keep_rows=2)
     applied: list[object] = []
 
     changes = store.catch_up(applied.append)

@@ -1,7 +1,8 @@
-"""The small things a directory remembers beside entries: epochs and marks.
+"""The small things a directory remembers beside entries: epochs, marks and its own number.
 
 An epoch counts how often its tag was invalidated. A mark is a pair that is never to be served
-again. Works inside the caller's transaction.
+again. The number tells one database from another that took its place. Works inside the caller's
+transaction.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ MAX_MARKS = 10_000
 _IDENTITY = as_blob("\x00identity")
 _CREATE = (
     "CREATE TABLE IF NOT EXISTS semcache_epoch (tag BLOB PRIMARY KEY, count INTEGER NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS semcache_fact (name BLOB PRIMARY KEY, value BLOB NOT NULL)",
     "CREATE TABLE IF NOT EXISTS semcache_mark ("
     " made INTEGER PRIMARY KEY AUTOINCREMENT,"
     " query BLOB NOT NULL,"

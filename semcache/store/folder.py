@@ -71,7 +71,7 @@ _TABLES = frozenset(
         "Cache",
         "Settings",
         "semcache_epoch",
-        "semcache_fact",  # of an earlier layout: let it be
+        "semcache_fact",
         "semcache_journal",
         "semcache_ledger",
         "semcache_mark",

@@ -302,39 +302,35 @@ def test_put_of_half_a_stream_is_refused(form: str, far: SemanticCache) -> None:
     assert "finish reason" in refused.reason
 
 
+def ask_whole(prompt: str) -> dict[str, str]:
+    return {"text": "tent"}
+
+
+def ask_stream(prompt: str) -> Iterator[dict[str, str]]:
+    yield {"text": "tent"}
+
+
+async def ask_astream(prompt: str) -> AsyncIterator[dict[str, str]]:
+    yield {"text": "tent"}
+
+
 @FORMS
 @pytest.mark.parametrize("was_stream", [True, False])
 def test_a_function_that_changes_its_form_does_not_meet_its_old_answers(
-    form: str, was_stream: bool, tmp_path: Path
+    form: str, was_stream: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One name, first whole and then a stream, or the other way round, over one directory."""
-    answer = {"text": "tent"}
+    parts = ask_stream if form == "stream" else ask_astream
+    for function in (ask_whole, parts):
+        monkeypatch.setattr(function, "__qualname__", "ask")
 
-    def whole(cache: SemanticCache) -> Any:
-        def stream(prompt: str, **_params: Any) -> Any:
-            return answer
-
-        stream.__qualname__ = "ask"
-        return cache.cached()(stream)(PROMPT)
-
-    def parts(cache: SemanticCache) -> Any:
-        def chunks() -> Iterator[Any]:
-            yield answer
-
-        def stream(prompt: str) -> Iterator[Any]:
-            yield from chunks()
-
-        async def astream(prompt: str) -> AsyncIterator[Any]:
-            for chunk in chunks():
-                yield chunk
-
-        function = stream if form == "stream" else astream
-        function.__qualname__ = "ask"
-        return read(cache.cached()(function))
-
-    for use in (parts, whole) if was_stream else (whole, parts):
+    for function in (parts, ask_whole) if was_stream else (ask_whole, parts):
         with SemanticCache(tmp_path / "c", embedder=Far(), config=PATIENT) as cache:
-            assert use(cache) == (answer if use is whole else [answer])
+            ask = cache.cached()(function)
+            if function is ask_whole:
+                assert ask(PROMPT) == {"text": "tent"}
+            else:
+                assert read(ask) == [{"text": "tent"}]
 
 
 CUT_STREAMS: dict[str, list[Any]] = {

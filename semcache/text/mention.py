@@ -67,5 +67,5 @@ def _rows(language: str) -> dict[str, str]:
 def mention_words(language: str) -> Mention:
     """The frame words of questions about words; empty for languages read in part."""
     rows = _rows(language)
-    sets = (frozenset(rows.get(name, "").split()) for name in ("frame", "asks", "helpers", "courtesy"))
-    return Mention(*sets)
+    names = ("frame", "asks", "helpers", "courtesy")
+    return Mention(*(frozenset(rows.get(name, "").split()) for name in names))

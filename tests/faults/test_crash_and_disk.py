@@ -170,6 +170,16 @@ def execute(folder: Path, statement: str) -> None:
     database.close()
 
 
+def flip(folder: Path) -> None:
+    """Change one letter in the middle of every answer, as a failing disk would."""
+    with sqlite3.connect(folder / "cache.db") as database:
+        for rowid, value in database.execute("SELECT rowid, value FROM Cache").fetchall():
+            place = value.index(b"x" * 100) + 50
+            flipped = value[:place] + b"y" + value[place + 1 :]
+            database.execute("UPDATE Cache SET value = ? WHERE rowid = ?", (flipped, rowid))
+    database.close()
+
+
 NOISE = random.Random(1).randbytes(40_000)
 DAMAGE: dict[str, Callable[[Path], object]] = {
     "an empty database": lambda folder: (folder / "cache.db").write_bytes(b""),
@@ -185,6 +195,7 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
         "UPDATE Cache SET value = (SELECT value FROM Cache AS other"
         " WHERE other.rowid = Cache.rowid % 20 + 1)",
     ),
+    "another letter in each answer": flip,
     "no ledger": lambda folder: execute(folder, "DELETE FROM semcache_ledger"),
     "no journal": lambda folder: execute(folder, "DELETE FROM semcache_journal"),
     "no number of the database": lambda folder: execute(folder, "DELETE FROM semcache_fact"),

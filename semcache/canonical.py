@@ -26,7 +26,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from semcache.canonical_objects import attributes_of, class_name, describe, zone_of
+from semcache.canonical_objects import Lenient, attributes_of, class_name, describe, zone_of
 from semcache.errors import ValueFormError
 
 __all__ = ["DIGEST_BYTES", "SCHEMA_VERSION", "canonical_bytes", "digest", "plain_text"]
@@ -140,6 +140,17 @@ def _encode_rare(value: object, path: tuple[int, ...]) -> bytes:
     return _tagged(name, _encode(content, path)) if name else _encode(content, path)
 
 
+def _lenient(value: Lenient, path: tuple[int, ...]) -> bytes:
+    return _mapping({name: _form_or_type(item, path) for name, item in value.values.items()}, path)
+
+
+def _form_or_type(value: object, path: tuple[int, ...]) -> bytes:
+    try:
+        return _encode(value, path)
+    except Exception:  # whatever keeps it from having a form: its type is all that can be said
+        return _tagged("type", _frame(b"s", _text(class_name(type(value)))))
+
+
 def _with_attributes(value: object, content: bytes, path: tuple[int, ...]) -> bytes:
     """Add what an instance of a subclass of a built-in type holds beside its content."""
     if not isinstance(value, _BUILT_IN) or isinstance(value, enum.Enum):
@@ -199,6 +210,7 @@ def _decimal(value: Decimal) -> str:
 _HELD: dict[type, Callable[[Any], object]] = {str: plain_text, int: int.__index__}
 _BUILT_IN = (str, int, float, bytes, bytearray, dict, list, tuple, set, frozenset)
 _RARE: tuple[tuple[Any, Callable[[Any, tuple[int, ...]], bytes]], ...] = (
+    (Lenient, _lenient),
     (enum.Enum, _enum),
     (str, _plain_subclass(plain_text)),
     (int, _plain_subclass(int.__index__)),

@@ -1,8 +1,10 @@
 """What of an object counts when it is an argument: its class and its settings, read now.
 
-An instance counts by its class and its attributes, a function by its name, its code and what it
-closes over, a class by its name and what it declares. Where that does not say what the object is,
-because its state is hidden or absent or its name is shared by others, ValueFormError is raised.
+An instance counts by its class, its attributes and the data that its class lends it; a function by
+its name, signature, code and what it closes over; a class by its name, what it declares and its
+data; an image by what it shows. Where that does not say what the object is, because its state is
+hidden or absent or its name is shared by others, ValueFormError is raised. What a class or a
+signature merely carries along counts by its type where it has no form.
 Nothing here makes bytes, and nothing is remembered.
 """
 
@@ -11,21 +13,40 @@ from __future__ import annotations
 import collections
 import dataclasses
 import datetime as dt
+import dis
 import enum
 import functools
+import itertools
 import os
 import sys
 import types
 import typing
+from collections.abc import Mapping
 from typing import Any
 
 from semcache.errors import ValueFormError
 
-__all__ = ["attributes_of", "class_name", "code_of", "describe", "module_name", "zone_of"]
+__all__ = [
+    "Lenient",
+    "attributes_of",
+    "class_name",
+    "code_of",
+    "describe",
+    "lent_to",
+    "module_name",
+    "zone_of",
+]
 
 _CPYTHON_HEAP_TYPE = 1 << 9
 _MAIN = ("__main__", "__mp_main__")
 _NAMED = (types.MethodDescriptorType, types.WrapperDescriptorType)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Lenient:
+    """Values that count by form where they have one, and by type where they have none."""
+
+    values: Mapping[Any, object]
 
 
 def module_name(name: str | None) -> str:
@@ -70,6 +91,8 @@ def describe(value: object) -> tuple[str, object]:
         return class_name(kind), [list(value), attributes_of(value)]
     if kind.__module__ == "numpy" and hasattr(value, "tobytes"):
         return _array(value)
+    if _is_image(value):
+        return _image(value)
     if typing.get_origin(value) is not None:
         origin = typing.get_origin(value)
         return "alias", [
@@ -105,6 +128,37 @@ def attributes_of(value: object) -> dict[str, object]:
         except AttributeError:  # an empty slot
             continue
     return attributes
+
+
+def lent_to(value: object) -> Lenient:
+    """Give the data that a class lends an instance: what it has no attribute of its own for."""
+    own = attributes_of(value)
+    return Lenient({k: v for k, v in _data_of(type(value)).items() if k not in own})
+
+
+def _data_of(kind: type) -> dict[str, object]:
+    """Give a class's data as it stands: no descriptors, such as methods, and no counters."""
+    counters = _counters_of(kind)
+    return {
+        name: value
+        for base in reversed(kind.__mro__)
+        if base.__flags__ & _CPYTHON_HEAP_TYPE
+        for name, value in vars(base).items()
+        if not (name.startswith("__") or name in counters or hasattr(type(value), "__get__"))
+    }
+
+
+@functools.lru_cache(maxsize=1024)
+def _counters_of(kind: type) -> frozenset[str]:
+    """Give the attributes that a method both reads and assigns, as one that counts its calls."""
+    found: set[str] = set()
+    for member in itertools.chain.from_iterable(vars(base).values() for base in kind.__mro__):
+        code = getattr(getattr(member, "__func__", member), "__code__", None)
+        if isinstance(code, types.CodeType):
+            steps = list(dis.get_instructions(code))
+            read = {step.argval for step in steps if step.opname == "LOAD_ATTR"}
+            found |= {step.argval for step in steps if step.opname == "STORE_ATTR"} & read
+    return frozenset(found)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -164,19 +218,42 @@ def _class(value: type) -> tuple[str, object]:
         raise _no_form(value, "a class inside a function")
     if issubclass(value, enum.Enum):
         return class_name(value), [[name, m.value] for name, m in value.__members__.items()]
-    declared: dict[str, object] = {}
-    for base in reversed(value.__mro__):
-        declared |= vars(base).get("__annotations__", {})
+    declared = {name: _annotation(hint) for name, hint in _hints_of(value).items()}
     required = getattr(value, "__required_keys__", None)
-    return class_name(value), [{k: _annotation(v) for k, v in declared.items()}, required]
+    written = None if (value.__doc__ or "").startswith(f"{value.__name__}(") else value.__doc__
+    fields = {
+        field.name: Lenient({"default": field.default, "metadata": field.metadata})
+        for field in getattr(value, "__dataclass_fields__", {}).values()
+    }
+    carried = [Lenient(part) for part in (declared, fields, _data_of(value))]
+    return class_name(value), [required, written, carried]
+
+
+def _hints_of(kind: type) -> dict[str, object]:
+    """Give what a class declares, read where it is a schema."""
+    if _is_schema(kind):
+        try:
+            return typing.get_type_hints(kind, include_extras=True)
+        except Exception:  # a name that only a type checker knows: the hints count as written
+            pass
+    declared: dict[str, object] = {}
+    for base in reversed(kind.__mro__):
+        declared |= vars(base).get("__annotations__", {})
+    return declared
+
+
+def _is_schema(kind: type) -> bool:
+    named = issubclass(kind, tuple) and hasattr(kind, "_fields")
+    return dataclasses.is_dataclass(kind) or typing.is_typeddict(kind) or named
 
 
 def _annotation(value: object) -> object:
-    """Give an annotation in a form that holds no address and is not followed any further."""
+    """Give an annotation in a form that holds no address; only schemas are followed further."""
     if isinstance(value, str) or value is None:
         return value
     if isinstance(value, type) and typing.get_origin(value) is None:
-        return [class_name(value)]
+        declares = _is_schema(value) or issubclass(value, enum.Enum)
+        return value if declares or hasattr(value, "model_json_schema") else [class_name(value)]
     return [str(typing.get_origin(value)), [_annotation(item) for item in typing.get_args(value)]]
 
 
@@ -185,7 +262,21 @@ def _function(value: types.FunctionType) -> tuple[str, object]:
         raise _no_form(value, "a lambda or a function inside another")
     cells = [cell.cell_contents for cell in value.__closure__ or ()]
     name = f"{module_name(value.__module__)}.{value.__qualname__}"
-    return name, [code_of(value.__code__), cells]
+    hints = {name: _annotation(hint) for name, hint in value.__annotations__.items()}
+    defaults = dict(enumerate(value.__defaults__ or ())) | (value.__kwdefaults__ or {})
+    return name, [code_of(value.__code__), cells, Lenient(hints), Lenient(defaults)]
+
+
+def _is_image(value: object) -> bool:
+    pillow = sys.modules.get("PIL.Image")
+    return pillow is not None and isinstance(value, pillow.Image)
+
+
+def _image(value: Any) -> tuple[str, object]:
+    if getattr(value, "n_frames", 1) > 1:
+        raise _no_form(value, "an image of several frames")
+    shown = [value.mode, value.size, value.getpalette(None), value.tobytes()]
+    return "image", [shown, Lenient(value.info)]
 
 
 def _named(value: object) -> tuple[str, object] | None:
@@ -207,13 +298,13 @@ def _instance(value: object) -> tuple[str, object]:
     if dataclasses.is_dataclass(value):
         names = [field.name for field in dataclasses.fields(value)]
         attributes |= {name: getattr(value, name) for name in names if hasattr(value, name)}
-        return class_name(kind), attributes
+        return class_name(kind), [attributes, lent_to(value)]
     if hasattr(kind, "model_fields") and hasattr(value, "model_dump"):
-        return class_name(kind), _model(value)
+        return class_name(kind), [_model(value), lent_to(value)]
     plain = all(base is object or base.__flags__ & _CPYTHON_HEAP_TYPE for base in kind.__mro__)
     if not plain or not attributes:
         raise _no_form(value, f"a value of type {class_name(kind)}")
-    return class_name(kind), attributes
+    return class_name(kind), [attributes, lent_to(value)]
 
 
 def _model(value: Any) -> object:

@@ -17,7 +17,13 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any
 
 from semcache.canonical import canonical_bytes, digest
-from semcache.canonical_objects import attributes_of, class_name, code_of, module_name
+from semcache.canonical_objects import (
+    attributes_of,
+    class_name,
+    code_of,
+    lent_to,
+    module_name,
+)
 
 __all__ = ["bound_in", "closed_over", "is_stream", "name_of", "runs_as"]
 
@@ -72,7 +78,7 @@ def bound_in(function: Any) -> object:
         return None
     if hasattr(type(function), "__semcache_key__") or not hasattr(function, "__dict__"):
         return [function]
-    return [name_of(function), attributes_of(function)]
+    return [name_of(function), attributes_of(function), lent_to(function)]
 
 
 def closed_over(function: Any) -> bytes:

@@ -35,7 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("store", "embed", "index", "epochs", "removals", "flight", "stream", "telemetry"),
     ("admit", "protocols", "vectors"),
     ("entry", "value"),
-    ("request",),
+    ("request", "messages"),
     (
         "text",
         "prefix.chain",

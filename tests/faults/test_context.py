@@ -1,13 +1,23 @@
-"""The last user message alone is the key: personas, histories and roles share one answer."""
+"""The last user message alone is the key: personas, histories and roles share one answer.
+
+Promise: every instruction and every earlier turn counts in full, in every tier
+Room: `semcache/messages.py`, `semcache/request.py`
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
+from pydantic import BaseModel, Field
 
 from semcache import Config, Hit, Miss, Reason, SemanticCache, SentenceTransformerEmbedder
-from tests.faults.calls import replies, user
+from tests.fakes import Model, Same
+from tests.faults.calls import call, decorate, replies, replies_to, user
+from tests.faults.conftest import PATIENT
 
 EXPLAIN = "Explain inflation"
 REWORDED = "What is inflation, and how does it come about?"
@@ -114,3 +124,153 @@ def test_b020_an_option_skips_the_semantic_tier_in_long_chats(
     assert isinstance(equal, Hit)
     assert isinstance(reworded, Miss)
     assert reworded.reason is Reason.TOO_MANY_TURNS
+
+
+@dataclass
+class Said:
+    """A message that says no role: its class does."""
+
+    content: str
+
+
+class FromUser(Said):
+    """What a user said."""
+
+
+class FromSystem(Said):
+    """What the system was told."""
+
+
+class Turn(BaseModel):
+    """A message whose role belongs to its class."""
+
+    role: ClassVar[str]
+    content: str
+
+
+class UserTurn(Turn):
+    role: ClassVar[str] = "user"
+
+
+class SystemTurn(Turn):
+    role: ClassVar[str] = "system"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [(FromUser, FromSystem), (UserTurn, SystemTurn)], ids=["dataclass", "model"]
+)
+def test_a_role_that_only_a_class_tells_counts(
+    kind: str, apart: SemanticCache, one: Callable[..., Any], other: Callable[..., Any]
+) -> None:
+    """An instruction is not what a user said in the same words."""
+    told, said = (
+        [make(content="Answer in French."), UserTurn(content=EXPLAIN)] for make in (other, one)
+    )
+
+    assert replies(kind, apart, told, said, told) == ["R1", "R2", "R1"]
+
+
+class Briefing(BaseModel):
+    """A system message with a part that its dumps leave out."""
+
+    role: str = "system"
+    content: str
+    persona: str = Field(exclude=True)
+
+
+def test_what_a_message_leaves_out_of_its_dumps_counts(kind: str, apart: SemanticCache) -> None:
+    """A hidden persona is a persona."""
+    lawyer, pirate = (
+        [Briefing(content="Reply in your voice.", persona=name), user(EXPLAIN)]
+        for name in ("lawyer", "pirate")
+    )
+
+    assert replies(kind, apart, lawyer, pirate, lawyer) == ["R1", "R2", "R1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "wrap"),
+    [
+        ("system", lambda text: text),
+        ("system", lambda text: [{"type": "text", "text": text}]),
+        ("instructions", lambda text: text),
+        ("system_instruction", lambda text: {"parts": [{"text": text}]}),
+    ],
+    ids=["text", "blocks", "responses", "gemini"],
+)
+def test_a_system_prompt_beside_the_messages_counts(
+    kind: str, apart: SemanticCache, name: str, wrap: Callable[[str], Any]
+) -> None:
+    """Providers that take it as an argument of its own are read in full."""
+    lawyer, pirate = ({name: wrap(f"Reply as a {who}")} for who in ("lawyer", "pirate"))
+
+    answers = replies_to(kind, apart, EXPLAIN, lawyer, pirate, {}, lawyer)
+
+    assert answers == ["R1", "R2", "R3", "R1"]
+
+
+HELLO, HI = user("I like tea."), {"role": "assistant", "content": "I like tea."}
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        pytest.param([HI, HELLO], id="turns the other way round"),
+        pytest.param([HELLO], id="a turn fewer"),
+        pytest.param([HELLO, HELLO], id="another speaker"),
+        pytest.param([user("I like tea.", name="Ann"), HI], id="a named speaker"),
+        pytest.param([LAWYER, HELLO, HI], id="an instruction more"),
+        pytest.param([HELLO, HI, LAWYER], id="an instruction later"),
+    ],
+)
+def test_who_said_what_and_when_counts(
+    kind: str, same: SemanticCache, history: list[dict[str, Any]]
+) -> None:
+    """The same words in the same chat, by others or in another order, are another context."""
+    stored, other = [HELLO, HI, user(REWORDED)], [*history, user(EXPLAIN)]
+
+    assert replies(kind, same, stored, other, dynamic=False) == ["R1", "R2"]
+
+
+@pytest.mark.parametrize("name", ["messages", "contents", "input"])
+def test_a_whole_request_body_is_read_like_its_messages(
+    kind: str, apart: SemanticCache, name: str
+) -> None:
+    """A function may take one body: its instructions, turns and settings count in every tier."""
+
+    def body(who: str, text: str, **more: Any) -> dict[str, Any]:
+        return {name: chat(system(f"Reply as a {who}"), user(text)), **more}
+
+    bodies = [body("lawyer", EXPLAIN), body("pirate", EXPLAIN), body("lawyer", EXPLAIN, model="m")]
+    levelled = body("lawyer", EXPLAIN.lower() + "!")
+
+    answers = replies(kind, apart, *bodies, levelled)
+
+    assert answers == ["R1", "R2", "R3", "R1"]
+
+
+def test_a_question_inside_a_body_or_a_list_is_read_by_the_gate(same: SemanticCache) -> None:
+    """What hides in another shape is not served from yesterday."""
+    question = "What time is it now?"
+    shapes: list[Any] = [
+        {"messages": [user(question)]},
+        [question],
+        [FromUser(question)],
+        [{"parts": [{"text": question}]}],
+    ]
+
+    reasons = [getattr(same.lookup(shape), "reason", None) for shape in shapes]
+
+    assert reasons == [Reason.DYNAMIC] * len(shapes)
+
+
+def test_contexts_stay_apart_on_disk(kind: str, tmp_path: Path) -> None:
+    """After a restart each persona finds its own answer, and no other's."""
+    lawyer, pirate = chat(LAWYER, user(EXPLAIN)), chat(PIRATE, user(EXPLAIN))
+    model, answers = Model(), []
+    for prompts in ((lawyer,), (pirate, lawyer)):
+        with SemanticCache(tmp_path, embedder=Same(), guards=(), config=PATIENT) as cache:
+            ask = decorate(kind, cache, model)
+            answers += [call(kind, ask, prompt) for prompt in prompts]
+
+    assert answers == ["R1", "R2", "R1"]

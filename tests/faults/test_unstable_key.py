@@ -1,15 +1,24 @@
-"""Map order, random ids, clocks and callback objects enter the key, so equal requests never hit."""
+"""Map order, random ids, clocks and callback objects enter the key, so equal requests never hit.
+
+Promise: equal requests make equal keys in every process: no order, no random id, no address counts
+Room: `semcache/canonical.py`, `semcache/messages.py`
+"""
 
 from __future__ import annotations
 
+import datetime as dt
+import functools
 import os
 import subprocess
 import sys
 import uuid
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from semcache import Hit, Reason, SemanticCache
 from tests.fakes import Far, Model
@@ -47,22 +56,31 @@ with SemanticCache(
 """
 
 
+def run_twice(program: str, arguments: tuple[list[str], list[str]]) -> list[str]:
+    """Give what a program prints in two processes whose hashes differ."""
+    printed = []
+    for seed, given in zip(("1", "2"), arguments, strict=True):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *given],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+            env={
+                **os.environ,
+                "PYTHONHASHSEED": seed,
+                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            },
+        )
+        printed.append(done.stdout.strip())
+    return printed
+
+
 def test_b037_two_processes_make_the_same_key(tmp_path: Path) -> None:
     """Whatever the order of the keys and the seed of the process's own hashes."""
-    outputs = []
-    for step, seed in (("1", "1"), ("-1", "2")):
-        command = [sys.executable, "-c", PROCESS, str(tmp_path / "c"), step]
-        environment = {
-            **os.environ,
-            "PYTHONHASHSEED": seed,
-            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-        }
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=True, timeout=60, env=environment
-        )
-        outputs.append(done.stdout.strip())
+    folder = str(tmp_path / "c")
 
-    assert outputs == ["miss", "A"]
+    assert run_twice(PROCESS, ([folder, "1"], [folder, "-1"])) == ["miss", "A"]
 
 
 def with_ids() -> list[dict[str, Any]]:
@@ -170,3 +188,259 @@ def test_b041_without_the_list_nothing_from_memory_addresses_is_a_key(
     assert not isinstance(decision, Hit)
     assert decision.reason is Reason.OPAQUE
     assert "ignore=" in decision.detail
+
+
+def in_anthropic(one: str, other: str) -> list[dict[str, Any]]:
+    uses = [
+        {"type": "tool_use", "id": i, "name": "weather", "input": {"id": 7}} for i in (one, "b")
+    ]
+    results = [{"type": "tool_result", "tool_use_id": i, "content": i[:0]} for i in (other, "b")]
+    return [{"role": "assistant", "content": uses}, user(results), user("So?")]
+
+
+def in_gemini(one: str, other: str) -> list[dict[str, Any]]:
+    calls = [{"functionCall": {"id": i, "name": "weather", "args": {"id": 7}}} for i in (one, "b")]
+    results = [{"functionResponse": {"id": i, "name": "weather"}} for i in (other, "b")]
+    turns = [("model", calls), ("user", results), ("user", [{"text": "So?"}])]
+    return [{"role": role, "parts": parts} for role, parts in turns]
+
+
+def in_responses(one: str, other: str) -> list[dict[str, Any]]:
+    calls = [
+        {"type": "function_call", "id": f"fc_{uuid.uuid4()}", "call_id": i, "name": "weather"}
+        for i in (one, "b")
+    ]
+    outputs = [{"type": "function_call_output", "call_id": i, "output": "7"} for i in (other, "b")]
+    search = {"type": "web_search_call", "id": f"ws_{uuid.uuid4()}", "action": {"query": "Oban"}}
+    wish = {"type": "mcp_approval_request", "id": f"m{one}", "name": "book"}
+    grant = {"type": "mcp_approval_response", "approval_request_id": f"m{other}", "approve": True}
+    return [*calls, *outputs, search, wish, grant, user("So?")]
+
+
+def in_camel_case(one: str, other: str) -> list[dict[str, Any]]:
+    calls = [{"type": "tool-call", "toolCallId": i, "toolName": "weather"} for i in (one, "b")]
+    results = [{"type": "tool-result", "toolCallId": i, "output": "7"} for i in (other, "b")]
+    return [
+        {"role": "assistant", "content": calls},
+        {"role": "tool", "content": results},
+        user("So?"),
+    ]
+
+
+def in_bedrock(one: str, other: str) -> list[dict[str, Any]]:
+    uses = [{"toolUse": {"toolUseId": i, "name": "weather", "input": {}}} for i in (one, "b")]
+    results = [{"toolResult": {"toolUseId": i, "content": []}} for i in (other, "b")]
+    return [{"role": "assistant", "content": uses}, user(results), user([{"text": "So?"}])]
+
+
+class HumanMessage(BaseModel):
+    """A user's message as an object."""
+
+    type: str = "human"
+    content: str
+    id: str | None = None
+
+
+class AIMessage(BaseModel):
+    """An answer as an object, with what its provider reported."""
+
+    type: str = "ai"
+    content: str = ""
+    tool_calls: list[Any]
+    additional_kwargs: dict[str, Any]
+    response_metadata: dict[str, Any]
+    usage_metadata: dict[str, Any]
+    id: str
+
+
+class ToolMessage(BaseModel):
+    """A tool's result as an object."""
+
+    type: str = "tool"
+    content: str
+    tool_call_id: str
+    id: str | None = None
+
+
+def in_objects(one: str, other: str) -> list[BaseModel]:
+    run = str(uuid.uuid4())
+    calls = [{"name": "weather", "args": {}, "id": i, "type": "tool_call"} for i in (one, "b")]
+    raw = [{"id": i, "type": "function", "function": {"name": "weather"}} for i in (one, "b")]
+    said = AIMessage(
+        tool_calls=calls,
+        additional_kwargs={"tool_calls": raw},
+        response_metadata={"id": run, "system_fingerprint": run, "token_usage": {"total": 9}},
+        usage_metadata={"total_cost": len(one)},
+        id=f"run-{run}",
+    )
+    results = [ToolMessage(content="7", tool_call_id=i, id=run) for i in (other, "b")]
+    return [said, *results, HumanMessage(content="So?", id=run)]
+
+
+SHAPES = [in_anthropic, in_gemini, in_responses, in_camel_case, in_bedrock, in_objects]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_ids_of_every_provider_count_by_position(
+    kind: str, far: SemanticCache, shape: Callable[[str, str], Any]
+) -> None:
+    """New ids are no change; a result that answers another call, or none, is one."""
+    prompts = [
+        shape("a", "a"),
+        shape("x", "x"),
+        shape("a", "stranger"),
+        shape("long id", "long id"),
+    ]
+
+    assert replies(kind, far, *prompts, dynamic=False) == ["R1", "R1", "R2", "R1"]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_ids_in_a_history_that_is_an_argument_count_by_position(
+    kind: str, far: SemanticCache, shape: Callable[[str, str], Any]
+) -> None:
+    """Earlier turns may come beside the prompt; a result of another call is a change there too."""
+    first = {"role": "assistant", "content": "Let me see.", "id": "m"}
+    turns = [[first, *shape(*ids)] for ids in (("a", "a"), ("x", "x"), ("a", "stranger"))]
+
+    answers = replies_to(kind, far, PROMPT, *({"history": made} for made in turns))
+
+    assert answers == ["R1", "R1", "R2"]
+
+
+def test_the_ids_of_what_is_no_turn_count(kind: str, far: SemanticCache) -> None:
+    """An answer may cite a document by its id."""
+    papers = [{"documents": [{"id": i, "content": "Forms are due in May."}]} for i in ("a", "b")]
+
+    assert replies_to(kind, far, PROMPT, *papers) == ["R1", "R2"]
+
+
+class Plain:
+    """A message of a class that is neither a model nor a dataclass."""
+
+    def __init__(self, role: str, content: str) -> None:
+        self.role, self.content, self.id = role, content, str(uuid.uuid4())
+
+
+def test_a_message_of_any_class_is_read_by_its_attributes(kind: str, far: SemanticCache) -> None:
+    """Its id is no content, and its text is the text."""
+    prompts: list[Any] = [[Plain("system", "Be brief."), Plain("user", PROMPT)] for _ in range(2)]
+    written = [{"role": "system", "content": "Be brief."}, user(PROMPT)]
+
+    assert replies(kind, far, *prompts, written) == ["R1", "R1", "R1"]
+
+
+def test_the_order_of_keys_gives_no_id_its_number(kind: str, far: SemanticCache) -> None:
+    """A message with two lists of calls may name either first."""
+    function = {"name": "weather", "arguments": "{}"}
+    said = {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "id": "a", "name": "weather"}],
+        "tool_calls": [{"id": "b", "type": "function", "function": function}],
+    }
+    turned = dict(reversed(said.items()))
+    results = [{"role": "tool", "tool_call_id": i, "content": i} for i in ("a", "b")]
+
+    prompts = [[message, *results, user("So?")] for message in (said, turned)]
+
+    assert replies(kind, far, *prompts, dynamic=False) == ["R1", "R1"]
+
+
+def test_an_id_that_is_all_an_item_says_counts_by_value(kind: str, far: SemanticCache) -> None:
+    """A reference to something kept elsewhere is content."""
+    kinds = ["item_reference", "image_generation_call"]
+    prompts = [[{"type": name, "id": i}, user("So?")] for name in kinds for i in ("a", "b")]
+
+    assert replies(kind, far, *prompts, dynamic=False) == ["R1", "R2", "R3", "R4"]
+
+
+class Harbour(dt.tzinfo):
+    """A zone that prints as its address."""
+
+    def utcoffset(self, _when: dt.datetime | None) -> dt.timedelta:
+        return dt.timedelta(hours=1)
+
+    def tzname(self, _when: dt.datetime | None) -> str:
+        return "Oban"
+
+    def dst(self, _when: dt.datetime | None) -> None:
+        return None
+
+
+class Client:
+    """A client that makes its connection when it is first asked for."""
+
+    def __init__(self) -> None:
+        self.model = "small"
+
+    @functools.cached_property
+    def connection(self) -> object:
+        return object()
+
+
+def used() -> Client:
+    client = Client()
+    assert client.connection
+    return client
+
+
+ZONE = Harbour()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (dt.datetime(2024, 5, 1, tzinfo=ZONE), dt.datetime(2024, 5, 1, tzinfo=Harbour())),
+        (dt.time(10, tzinfo=ZONE), dt.time(10, tzinfo=Harbour())),
+        (Client(), used()),
+        (SimpleNamespace(a=1, b={"x", "y"}), SimpleNamespace(b={"y", "x"}, a=1)),
+        (list[dict[str, int]], list[dict[str, int]]),
+        ({"at": (1, frozenset("abc"))}, {"at": [1.0, set("cba")]}),
+    ],
+    ids=["datetime", "time", "cached property", "namespace", "type", "sets"],
+)
+def test_what_prints_its_address_or_grows_on_use_makes_one_key(
+    kind: str, far: SemanticCache, one: object, other: object
+) -> None:
+    """Two values made alike are one argument."""
+    answers = replies_to(kind, far, PROMPT, {"given": one}, {"given": other})
+
+    assert answers == ["R1", "R1"]
+
+
+OBJECTS = """
+import sys, enum, typing, dataclasses
+from semcache import Config, Hit, SemanticCache
+
+class Colour(enum.Enum):
+    RED = frozenset("abcdef")
+
+@dataclasses.dataclass
+class Answer:
+    colours: set[str]
+    of: typing.Literal["x", "y"] = "x"
+
+def weather(city: str, units: Answer | None = None, kinds=frozenset("abcdef")) -> str:
+    "Tell the weather."
+    return {"a", "b", "c"} if city in {"Oban", "Nice", "Mull"} else city
+
+class Agent:
+    tools = [weather]
+    def __init__(self):
+        self.seen, self.colour = {"x", "y", "z"}, Colour.RED
+
+given = {"tools": [weather, Answer, Agent], "agent": Agent(), "format": list[Answer]}
+with SemanticCache(
+    sys.argv[1], embedder=False, config=Config(store_timeout_seconds=30)
+) as cache:
+    found = cache.lookup("Which tax form do I file in spring?", **given)
+    print(found.value if isinstance(found, Hit) else "miss")
+    cache.put("Which tax form do I file in spring?", "A", **given)
+"""
+
+
+def test_two_processes_read_functions_and_classes_alike(tmp_path: Path) -> None:
+    """Code, schemas and objects make one key under another seed of the process's hashes."""
+    folder = str(tmp_path / "c")
+
+    assert run_twice(OBJECTS, ([folder], [folder])) == ["miss", "A"]

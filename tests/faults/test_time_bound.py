@@ -110,7 +110,8 @@ def test_a_follow_up_is_cached_with_its_conversation_only(
 @pytest.mark.parametrize(
     "prompt",
     [
-        "How do I turn off the lights automatically?",
+        "How do I get the current date in Python?",
+        "How do I check what my credit score is?",
         "Why do trains run on rails?",
         "Is a set closed under union?",
         "What does the Fed do?",

@@ -1,7 +1,7 @@
 """Prompts that are bound to a moment, a conversation or a person are cached for everybody.
 
-Promise: What needs the clock, live data, an unseen conversation, chance or the caller's own state
-    is neither stored nor served, and lasting questions are not held back
+Promise: What a stored answer cannot know is neither stored nor served; lasting questions are
+    cached
 Room: `semcache/admit/dynamic.py`, `semcache/admit/rules/`, `semcache/walk.py`
 """
 

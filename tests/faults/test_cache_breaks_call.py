@@ -56,6 +56,18 @@ def test_b142_a_dead_embedder_costs_its_deadline_once(kind: str) -> None:
     assert took < 10
 
 
+def test_nobody_else_waits_for_an_embedder_that_is_stuck() -> None:
+    """One call pays the deadline; those after it do not ask."""
+    embedder = Dead()
+    with SemanticCache(embedder=embedder, config=Config(embed_timeout_seconds=0.05)) as cache:
+        for number in range(10):
+            cache.lookup(f"{PROMPT}, part {number}")
+        counts = cache.stats().embedder
+        embedder.over.set()
+
+    assert (counts["timeouts"], counts["refused"]) == (1, 9)
+
+
 def test_b142_the_default_deadline_is_a_second() -> None:
     """Nobody has to set it."""
     assert Config().embed_timeout_seconds <= 1.0
@@ -101,7 +113,7 @@ class Unsayable:
         raise RuntimeError("neither true nor false")
 
 
-def tags_that_end_badly(*_args: object) -> Iterator[str]:
+def tags_that_end_badly(*_args: object, **_kwargs: object) -> Iterator[str]:
     yield "kb:kettles"
     raise KeyError("the rest")
 
@@ -110,7 +122,7 @@ def tags_that_end_badly(*_args: object) -> Iterator[str]:
     "rules",
     [
         {"depends_on": tags_that_end_badly},
-        {"depends_on": lambda _prompt: [7]},
+        {"depends_on": lambda *_args, **_kwargs: [7]},
         {"ignore": lambda _name: Unsayable()},
         {"namespace": lambda *_args, **_kwargs: Unsayable()},
         {"scope": lambda *_args, **_kwargs: Unsayable()},

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from semcache import SemanticCache
+from semcache.flight import Flights
 from semcache.value import register
 from tests.fakes import Clock, Far, Model
 from tests.faults.conftest import PATIENT
@@ -180,30 +181,31 @@ class Torn:
     """A value whose plain form is torn away by Ctrl-C."""
 
 
-def test_ctrl_c_while_an_answer_is_copied_leaves_nobody_waiting(far: SemanticCache) -> None:
+def test_ctrl_c_while_an_answer_is_copied_leaves_nobody_waiting() -> None:
     """The copy is for those who wait: they make their own call instead of waiting for ever."""
 
     def torn(_value: Torn) -> object:
         raise KeyboardInterrupt
 
-    register(Torn, torn, lambda _plain: Torn())
-    entered, release = threading.Event(), threading.Event()
-
-    @far.cached(cache_if=lambda _answer: False)
-    def ask(prompt: str) -> Torn:
+    def upstream() -> Torn:
         entered.set()
         assert release.wait(DEADLINE_SECONDS)
         return Torn()
 
+    def ask() -> Any:
+        return flights.call(b"key", upstream, lambda _answer: True).value
+
+    register(Torn, torn, lambda _plain: Torn())
+    flights, entered, release = Flights(), threading.Event(), threading.Event()
     first = at_once(ask)
     assert entered.wait(DEADLINE_SECONDS)
     others = [at_once(ask) for _ in range(2)]
-    until(lambda: sum(map(ask._flights.waiting, keys_of(ask))) == 2)
+    until(lambda: flights.waiting(b"key") == 2)
     release.set()
 
     assert isinstance(first.exception(DEADLINE_SECONDS), KeyboardInterrupt)
-    assert all(isinstance(other.result(DEADLINE_SECONDS), Torn) for other in others)
-    assert len(ask._flights) == 0
+    assert all(isinstance(other.result(DEADLINE_SECONDS / 3), Torn) for other in others)
+    assert len(flights) == 0
 
 
 def test_a_loop_that_stops_in_mid_call_strands_nobody(far: SemanticCache) -> None:
@@ -318,13 +320,13 @@ def test_a_fresh_answer_that_is_asked_for_is_not_shared(in_tasks: bool, far: Sem
     assert (first, refreshed) == ("R1", "R2")
 
 
-def at_once(ask: Callable[[str], Any]) -> Future[Any]:
+def at_once(ask: Callable[[], Any]) -> Future[Any]:
     """Call it in a thread that does not keep the tests from ending."""
     future: Future[Any] = Future()
 
     def run() -> None:
         try:
-            future.set_result(ask(PROMPT))
+            future.set_result(ask())
         except BaseException as error:
             future.set_exception(error)
 

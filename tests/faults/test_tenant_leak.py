@@ -1,7 +1,7 @@
 """The user is not in the key, or is only mixed into the text, so users get each other's answers.
 
-Promise: What one tenant stores, asks or breaks never shows in another's answers, decisions or
-    errors, and a call without a tenant goes past the cache
+Promise: Nothing of one tenant shows in another's answers, decisions or errors; a call without a
+    tenant goes past the cache
 Room: `semcache/request.py`, `semcache/tenant.py`, `semcache/binding.py`,
     `semcache/embed/service.py`
 """

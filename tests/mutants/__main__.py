@@ -77,6 +77,7 @@ def judge(mutant: Mutant) -> Result:
     with mutated(mutant) as folder:
         report = folder / "report.xml"
         quiet = ["-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"]
+        quiet += ["-o", "junit_family=xunit1"]  # some tests record what they measured
         asked = [*quiet, f"--junitxml={report}", *mutant.selection, *mutant.tests]
         try:
             done = subprocess.run(

@@ -182,7 +182,7 @@ def test_a_shared_template_fills_one_bucket_and_serves_none_of_it(far: SemanticC
 
 
 def test_equal_signatures_are_not_equal_texts(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even if every text had one and the same signature, nothing wrong would be served."""
+    """Even if every text had one and the same signature, and no guard, nothing wrong is served."""
     one = prepare("Which tax form do I file in spring for my garden shed?").signature
     monkeypatch.setattr("semcache.match.neardup.signature", lambda *_: one)
     texts = [
@@ -191,7 +191,7 @@ def test_equal_signatures_are_not_equal_texts(kind: str, monkeypatch: pytest.Mon
         "which tax form do i file in sprign for my garden shed",
         "Describe the green tent that stands on the hill behind the harbour",
     ]
-    with SemanticCache(embedder=Far(), config=PATIENT) as cache:
+    with SemanticCache(embedder=Far(), guards=(), config=PATIENT) as cache:
         answers = replies(kind, cache, *texts, dynamic=False)
 
     assert answers == ["R1", "R2", "R1", "R3"]

@@ -39,6 +39,20 @@ __all__ = [
 
 _CPYTHON_HEAP_TYPE = 1 << 9
 _MAIN = ("__main__", "__mp_main__")
+_PLAIN_DATA = (
+    str,
+    bytes,
+    int,
+    float,
+    complex,
+    types.NoneType,
+    list,
+    tuple,
+    dict,
+    set,
+    frozenset,
+    type,
+)
 _NAMED = (types.MethodDescriptorType, types.WrapperDescriptorType)
 
 
@@ -137,7 +151,10 @@ def lent_to(value: object) -> Lenient:
 
 
 def _data_of(kind: type) -> dict[str, object]:
-    """Give a class's data as it stands: no descriptors, such as methods, and no counters."""
+    """Give a class's plain data as it stands: no descriptors, such as methods, and no counters.
+
+    An object at work on a class, such as a client, counts its own calls: it is no setting.
+    """
     counters = _counters_of(kind)
     return {
         name: value
@@ -145,6 +162,7 @@ def _data_of(kind: type) -> dict[str, object]:
         if base.__flags__ & _CPYTHON_HEAP_TYPE
         for name, value in vars(base).items()
         if not (name.startswith("__") or name in counters or hasattr(type(value), "__get__"))
+        and isinstance(value, _PLAIN_DATA)
     }
 
 

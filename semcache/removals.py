@@ -27,6 +27,7 @@ class Removals:
     >>> removals = Removals()
     >>> before = removals.number(b"key")
     >>> removals.note([b"key"])
+    1
     >>> removals.number(b"key") > before
     True
     """

@@ -189,7 +189,9 @@ def test_every_character_that_can_be_seen_is_read(text: str) -> None:
     """No letter, number, sign or picture is lost on the way to the judge."""
     levelled = level_marks(unicodedata.normalize("NFC", text))
 
-    read = "".join(piece.text for piece in pieces_of(levelled))
+    pieces = pieces_of(levelled)
+    with_units = (levelled[slice(*piece.number.span)] for piece in pieces if piece.number)
+    read = "".join((*(piece.text for piece in pieces), *with_units))
 
     lost = (
         {c for c in levelled if unicodedata.category(c)[0] in "LNS"} - set(read) - set("$€£¥￥₹`")

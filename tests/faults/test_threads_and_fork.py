@@ -230,14 +230,14 @@ def test_a_fork_in_the_midst_of_a_change_leaves_a_whole_index() -> None:
                 cache.put(question(number % 40), number % 40, dynamic=False)
 
         def work() -> bool:
-            vectors = sum(projections.embedders().values())
             wrong = [
                 number
                 for number in range(40)
                 for found in [cache.lookup(question(number).lower(), dynamic=False)]
                 if isinstance(found, Hit) and found.value != number
             ]
-            return not wrong and vectors == len(projections) and cache.stats().errors == {}
+            whole = sum(projections.spaces().values()) == len(projections)
+            return not wrong and whole and cache.stats().errors == {}
 
         writers = [threading.Thread(target=write, args=(start,)) for start in (0, 20)]
         for writer in writers:

@@ -211,15 +211,16 @@ class LateToFail(Same):
 
 
 def test_an_embedder_that_breaks_a_promise_of_its_class_is_a_miss(kind: str) -> None:
-    """What fails around the embedding, not in it, costs the look-up and not the call."""
+    """What fails around the embedding, not in it, costs the semantic tier and not the call."""
     with SemanticCache(embedder=LateToFail(), config=PATIENT) as cache:
         cache.preload(60)
 
         answers = replies(kind, cache, PROMPT, "Describe a green tent", PROMPT)
-        errors = cache.stats().errors
+        missed = cache.lookup("Describe a tent of green canvas")
 
     assert answers == ["R1", "R2", "R1"]
-    assert errors == {Reason.CACHE_FAILED.value: 1}
+    assert isinstance(missed, Miss)
+    assert missed.reason is Reason.NO_THRESHOLD
 
 
 class Moody(Far):

@@ -244,15 +244,20 @@ def test_an_invalidation_counts_though_the_folder_was_begun_anew(
 
 def test_no_invalidation_is_lost_among_many(far: SemanticCache) -> None:
     """Threads that move one counter at the same moment all move it."""
+    begun = threading.Barrier(5)
+
+    def move() -> None:
+        begun.wait()
+        for _ in range(500):
+            far.invalidate("kb")
+
+    threads = [threading.Thread(target=move) for _ in range(4)]
+    for thread in threads:
+        thread.start()
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
+    sys.setswitchinterval(1e-6)  # not before all have begun: what traces a thread starts there
     try:
-        threads = [
-            threading.Thread(target=lambda: [far.invalidate("kb") for _ in range(500)])
-            for _ in range(4)
-        ]
-        for thread in threads:
-            thread.start()
+        begun.wait()
         for thread in threads:
             thread.join()
     finally:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -97,6 +98,8 @@ def judge(mutant: Mutant) -> Result:
 def _read_outcome(done: subprocess.CompletedProcess[bytes], report: Path) -> tuple[Outcome, str]:
     if done.returncode == 0:
         return Outcome.SURVIVED, ""
+    if done.returncode in (-signal.SIGKILL, -signal.SIGTERM):
+        return Outcome.BROKEN, "its tests were stopped from outside"
     if done.returncode < 0:
         return Outcome.KILLED, f"its tests die of signal {-done.returncode}"
     cases = ElementTree.parse(report).iter("testcase") if report.exists() else iter(())

@@ -9,6 +9,10 @@ setup:
 test *args:
     .venv/bin/pytest -n 2 {{args}}
 
+# put reported faults back, one at a time, and see that the tests notice; arguments are kinds
+mutants *kinds:
+    .venv/bin/python -m tests.mutants {{kinds}}
+
 # look for what ruff can see
 lint:
     .venv/bin/ruff check

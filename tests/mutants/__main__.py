@@ -3,7 +3,8 @@
 A mutant is an entry of a TOML file named after the kind of fault that it brings back. Each is
 applied to a copy of the package, and only the tests of its kind are run on it. This program
 decides what counts as killed; it must not touch the checkout, nor count as killed a mutant that
-could not be imported.
+could not be imported. Survivors are listed, each of them a test to be written; it fails where a
+kind of fault has no mutant that is killed, or a mutant cannot be run.
 
     python -m tests.mutants              # all of them
     python -m tests.mutants tools expiry # two kinds
@@ -76,23 +77,33 @@ def judge(mutant: Mutant) -> Result:
     """Run the tests of the mutant's kind on it; the first failure kills it."""
     started = time.monotonic()
     with mutated(mutant) as folder:
-        report = folder / "report.xml"
-        quiet = ["-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"]
-        quiet += ["-o", "junit_family=xunit1"]  # some tests record what they measured
-        asked = [*quiet, f"--junitxml={report}", *mutant.selection, *mutant.tests]
-        try:
-            done = subprocess.run(
-                [sys.executable, "-m", "pytest", *asked],
-                cwd=folder,
-                env=os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
-                timeout=SECONDS,
-                capture_output=True,
-                check=False,  # a failure is what is hoped for
-            )
-        except subprocess.TimeoutExpired:
-            return Result(mutant, Outcome.KILLED, "its tests hang", time.monotonic() - started)
-        outcome, by = _read_outcome(done, report)
+        outcome, by = Outcome.SURVIVED, ""
+        if mutant.first:
+            outcome, by = _run_tests(mutant, folder, "-k", mutant.first)
+        if outcome is not Outcome.KILLED:
+            outcome, by = _run_tests(mutant, folder)
     return Result(mutant, outcome, by, time.monotonic() - started)
+
+
+def _run_tests(mutant: Mutant, folder: Path, *only: str) -> tuple[Outcome, str]:
+    report = folder / "report.xml"
+    quiet = ["-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"]
+    quiet += ["-o", "junit_family=xunit1"]  # some tests record what they measured
+    try:
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "pytest", *quiet, f"--junitxml={report}"),
+                *(*mutant.selection, *only, *mutant.tests),
+            ],
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
+            timeout=SECONDS,
+            capture_output=True,
+            check=False,  # a failure is what is hoped for
+        )
+    except subprocess.TimeoutExpired:
+        return Outcome.KILLED, "its tests hang"
+    return _read_outcome(done, report)
 
 
 def _read_outcome(done: subprocess.CompletedProcess[bytes], report: Path) -> tuple[Outcome, str]:
@@ -124,12 +135,16 @@ def main() -> int:
         for result in pool.map(judge, mutants):
             results.append(result)
             print(result, flush=True)
-    killed = sum(result.outcome is Outcome.KILLED for result in results)
-    print(f"{killed} of {len(results)} mutants killed, of {len(asked.kinds or kinds())} kinds")
-    unexpected = [result for result in results if not result.expected]
-    for result in unexpected:
-        print(f"not as it should be: {result}")
-    return 1 if unexpected else 0
+    killed = [result.mutant.kind for result in results if result.outcome is Outcome.KILLED]
+    print(f"{len(killed)} of {len(results)} mutants killed, of {len(asked.kinds or kinds())} kinds")
+    for result in results:
+        if not result.expected:
+            print(f"not as it should be: {result}")
+    unguarded = {result.mutant.kind for result in results} - set(killed)
+    broken = any(result.outcome is Outcome.BROKEN for result in results)
+    if unguarded:
+        print(f"no mutant of these kinds was killed: {sorted(unguarded)}")
+    return 1 if unguarded or broken else 0
 
 
 if __name__ == "__main__":

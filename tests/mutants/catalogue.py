@@ -4,6 +4,7 @@
 name = "the scope leaves the tools out"
 model = false                  # true: the kind's tests with the real model are run too
 tests = ["tests/faults/..."]   # default: the kind's own module
+first = "test_..."             # the test that is known to notice, asked before the others
 survives = ""                  # why no test can notice, where that is so
 
 [[mutant.edit]]
@@ -50,6 +51,7 @@ class Mutant:
     edits: tuple[Edit, ...]
     tests: tuple[str, ...]
     model: bool
+    first: str
     survives: str
 
     @property
@@ -76,7 +78,8 @@ def _mutant(
     edit: list[dict[str, Any]],
     tests: list[str] | None = None,
     model: bool = False,
+    first: str = "",
     survives: str = "",
 ) -> Mutant:
     chosen = tests or [f"tests/faults/test_{kind}.py"]
-    return Mutant(kind, name, tuple(Edit(**e) for e in edit), tuple(chosen), model, survives)
+    return Mutant(kind, name, tuple(Edit(**e) for e in edit), tuple(chosen), model, first, survives)

@@ -68,7 +68,7 @@ def test_a_broken_embedder_is_a_miss_with_a_reason() -> None:
 def test_a_stuck_embedder_costs_its_deadline_once() -> None:
     """Then nothing, while it stays stuck; at most one thread is given up."""
     stuck = Stuck()
-    config = Config(embed_timeout_seconds=0.05)
+    config = Config(embed_timeout_seconds=0.5)
     threads = threading.active_count()
     with SemanticCache(embedder=stuck, config=config) as cache:
         started = time.perf_counter()
@@ -78,7 +78,7 @@ def test_a_stuck_embedder_costs_its_deadline_once() -> None:
         stuck.release.set()
 
     assert {d.reason for d in decisions if isinstance(d, Miss)} == {Reason.EMBEDDER_TIMEOUT}
-    assert took < 2.0
+    assert took < 12.5  # half of what fifty deadlines cost
     assert running <= 3
 
 

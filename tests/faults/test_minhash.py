@@ -247,3 +247,18 @@ def test_without_a_shared_word_two_near_duplicates_are_none(judged: SemanticCach
     found = [judged.lookup("no " * count, dynamic=False) for count in (30, 29, 31, 60)]
 
     assert [isinstance(decision, Hit) for decision in found] == [True, False, False, False]
+
+
+def test_taking_out_one_of_two_spellings_leaves_the_other(far: SemanticCache) -> None:
+    """Texts of one levelled form share a place; each is in it by its own key."""
+    first, second, asked = "How is rice cooked?", "how is rice cooked", "How is rice cooked"
+    far.put(first, "A", dynamic=False)
+    far.put(second, "B", dynamic=False)
+
+    far.remove(first)
+    found = far.lookup(asked, dynamic=False)
+    far.remove(second)
+
+    assert isinstance(found, Hit)
+    assert (found.value, found.tier) == ("B", Tier.NEAR_DUPLICATE)
+    assert isinstance(far.lookup(asked, dynamic=False), Miss)

@@ -160,9 +160,10 @@ class Unmeasured(Same):
 
 
 def test_b139_an_unknown_model_asks_for_a_measured_threshold(
-    caplog: pytest.LogCaptureFixture,
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One warning; until then the semantic tier is off and says why, while the others serve."""
+    monkeypatch.setattr("semcache.rooms._warned", set())  # a process warns once, not a test
     with (
         caplog.at_level(logging.WARNING, "semcache"),
         SemanticCache(embedder=Unmeasured(), guards=(), config=PATIENT) as cache,

@@ -26,6 +26,12 @@ def clock() -> Clock:
 
 
 @pytest.fixture
+def unwarned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that has warned of nothing yet: it warns once, whatever test comes first."""
+    monkeypatch.setattr("semcache.rooms._warned", set())
+
+
+@pytest.fixture
 def far(clock: Clock) -> Iterator[SemanticCache]:
     """All vectors apart: only the exact and near-duplicate tiers can hit."""
     with SemanticCache(embedder=Far(), threshold=0.95, clock=clock, config=PATIENT) as cache:

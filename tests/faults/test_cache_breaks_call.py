@@ -83,6 +83,7 @@ class Unloadable(Same):
         raise OSError("weights not found")
 
 
+@pytest.mark.usefixtures("unwarned")
 @pytest.mark.parametrize("embedder", [Unloadable, lambda: "/no/such/model"])
 def test_b143_a_model_that_does_not_load_leaves_the_exact_tier(
     kind: str, embedder: Any, caplog: pytest.LogCaptureFixture

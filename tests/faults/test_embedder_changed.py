@@ -34,6 +34,7 @@ class Model(Same):
         self.dimension = dimension
 
 
+@pytest.mark.usefixtures("unwarned")
 def test_b100_another_model_of_the_same_width_shares_no_vectors(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

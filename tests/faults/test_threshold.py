@@ -159,11 +159,11 @@ class Unmeasured(Same):
     default_threshold = None
 
 
+@pytest.mark.usefixtures("unwarned")
 def test_b139_an_unknown_model_asks_for_a_measured_threshold(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """One warning; until then the semantic tier is off and says why, while the others serve."""
-    monkeypatch.setattr("semcache.rooms._warned", set())  # a process warns once, not a test
     with (
         caplog.at_level(logging.WARNING, "semcache"),
         SemanticCache(embedder=Unmeasured(), guards=(), config=PATIENT) as cache,

@@ -103,6 +103,7 @@ class Opaque:
         self._lock = threading.Lock()
 
 
+@pytest.mark.usefixtures("unwarned")
 def test_b125_what_cannot_keep_its_type_is_not_cached_and_said_once(
     kind: str, far: SemanticCache, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -4,7 +4,7 @@ A mutant is an entry of a TOML file named after the kind of fault that it brings
 applied to a copy of the package, and only the tests of its kind are run on it. This program
 decides what counts as killed; it must not touch the checkout, nor count as killed a mutant that
 could not be imported. Survivors are listed, each of them a test to be written; it fails where a
-kind of fault has no mutant that is killed, or a mutant cannot be run.
+kind of fault has no mutant that is killed.
 
     python -m tests.mutants              # all of them
     python -m tests.mutants tools expiry # two kinds
@@ -141,10 +141,9 @@ def main() -> int:
         if not result.expected:
             print(f"not as it should be: {result}")
     unguarded = {result.mutant.kind for result in results} - set(killed)
-    broken = any(result.outcome is Outcome.BROKEN for result in results)
     if unguarded:
         print(f"no mutant of these kinds was killed: {sorted(unguarded)}")
-    return 1 if unguarded or broken else 0
+    return 1 if unguarded else 0
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import math
 import os
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from semcache.errors import ArgumentError
 
@@ -21,6 +21,7 @@ __all__ = [
     "check_kind",
     "check_known",
     "check_wait",
+    "is_number",
 ]
 
 T = TypeVar("T")
@@ -31,6 +32,15 @@ def check_kind(argument: str, value: object, kind: type[T], remedy: str) -> T:
     if not isinstance(value, kind):
         raise ArgumentError(argument, value, remedy)
     return value
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Say whether a value is a number; True and False are none.
+
+    >>> is_number(0.5), is_number(True), is_number("1")
+    (True, False, False)
+    """
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def check_callable(argument: str, value: object) -> None:
@@ -72,8 +82,7 @@ def check_wait(argument: str, value: object) -> None:
     """See that a value is a number of seconds to wait, 0 or more, or None."""
     if value is None:
         return
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or math.isnan(value) or value < 0:  # type: ignore[arg-type, operator]  # a number
+    if not is_number(value) or math.isnan(value) or value < 0:
         raise ArgumentError(argument, value, "pass 0 or more seconds, or None")
 
 

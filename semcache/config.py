@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import Any, Final, Literal, get_args, get_type_hints
 
-from semcache.arguments import check_folder, check_kind
+from semcache.arguments import check_flag, check_folder, check_kind, is_number
 from semcache.errors import ArgumentError, FileFormatError
 
 __all__ = [
@@ -50,7 +50,7 @@ def check_ttl(value: float | timedelta | None, argument: str = "ttl_seconds") ->
         return None
     if isinstance(value, timedelta):
         value = value.total_seconds()
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not is_number(value):
         raise ArgumentError(argument, value, "pass seconds, a timedelta, or None for no expiry")
     if value != value or value <= 0:  # noqa: PLR0124  # NaN, also where an int is past a float
         raise ArgumentError(argument, value, "pass more than 0 seconds, or None for no expiry")
@@ -151,7 +151,7 @@ class Config:
             _whole(name, getattr(self, name))
         for name in ("embed_timeout_seconds", "load_timeout_seconds", "store_timeout_seconds"):
             _positive(name, getattr(self, name))
-        if not _is_number(self.stale_seconds) or not self.stale_seconds >= 0:
+        if not is_number(self.stale_seconds) or not self.stale_seconds >= 0:
             raise ArgumentError("stale_seconds", self.stale_seconds, "pass 0 or more seconds")
         if self.normalize not in ("safe", "loose"):
             raise ArgumentError(
@@ -164,13 +164,13 @@ class Config:
         self._check_switches()
 
     def _check_switches(self) -> None:
-        if self.max_temperature is not None and not _is_number(self.max_temperature):
+        if self.max_temperature is not None and not is_number(self.max_temperature):
             raise ArgumentError("max_temperature", self.max_temperature, "pass a number or None")
         if self.semantic_max_turns is not None:
             _whole("semantic_max_turns", self.semantic_max_turns)
         for field in fields(self):
-            if field.type == "bool" and not isinstance(getattr(self, field.name), bool):
-                raise ArgumentError(field.name, getattr(self, field.name), "pass True or False")
+            if field.type == "bool":
+                check_flag(field.name, getattr(self, field.name))
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any], source: str = "settings") -> Config:
@@ -241,7 +241,7 @@ def _parse(name: str, text: str, hint: Any) -> Any:
 def _share(name: str, value: float | None) -> None:
     if value is None:
         return
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+    if not is_number(value) or not 0 <= value <= 1:
         raise ArgumentError(name, value, "pass a number from 0 to 1")
 
 
@@ -251,11 +251,7 @@ def _whole(name: str, value: int) -> None:
 
 
 def _positive(name: str, value: float) -> None:
-    if not _is_number(value) or not value > 0:
+    if not is_number(value) or not value > 0:
         raise ArgumentError(name, value, "pass more than 0 seconds")
     if value > _LONGEST_WAIT_SECONDS:
         raise ArgumentError(name, value, f"pass at most {_LONGEST_WAIT_SECONDS:,.0f} seconds")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -20,6 +18,7 @@ from semcache.flight import Flights
 from semcache.value import register
 from tests.fakes import Clock, Far, Model
 from tests.faults.conftest import PATIENT
+from tests.flight.fakes import in_thread, until
 
 PROMPT = "Explain how a kettle works"
 MANY = 20
@@ -197,9 +196,9 @@ def test_ctrl_c_while_an_answer_is_copied_leaves_nobody_waiting() -> None:
 
     register(Torn, torn, lambda _plain: Torn())
     flights, entered, release = Flights(), threading.Event(), threading.Event()
-    first = at_once(ask)
+    first = in_thread(ask)
     assert entered.wait(DEADLINE_SECONDS)
-    others = [at_once(ask) for _ in range(2)]
+    others = [in_thread(ask) for _ in range(2)]
     until(lambda: flights.waiting(b"key") == 2)
     release.set()
 
@@ -323,30 +322,7 @@ def test_a_fresh_answer_that_is_asked_for_is_not_shared(in_tasks: bool, far: Sem
     assert (first, refreshed) == ("R1", "R2")
 
 
-def at_once(ask: Callable[[], Any]) -> Future[Any]:
-    """Call it in a thread that does not keep the tests from ending."""
-    future: Future[Any] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(ask())
-        except BaseException as error:
-            future.set_exception(error)
-
-    threading.Thread(target=run, daemon=True).start()
-    return future
-
-
 def keys_of(ask: Any) -> list[bytes]:
     """Give the keys of the calls in flight."""
     flights = ask._flights
     return [*flights._threads._flights, *flights._tasks._flights]
-
-
-def until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds, for the deadline at most."""
-    pause = threading.Event()
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while not holds():
-        assert time.monotonic() < deadline
-        pause.wait(0.005)
